@@ -1,0 +1,168 @@
+"""Orders: what the rules decided. Some are carried out by a stage; some only stand in the journal as the decision they are."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from voicetui.events.base import Basis, Order
+
+Outcome = Literal["completed", "interrupted", "superseded", "failed", "unanswered", "cut_off"]
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True):
+    """One message of the conversation as the tier gets it."""
+
+    role: Literal["system", "user", "assistant"]
+    text: str
+
+
+class WakeAt(Order, frozen=True):
+    """Post ``Woke(wake)`` at ``due_ms`` on the session clock."""
+
+    wake: int
+    due_ms: float
+    why: str
+
+
+class OpenUtterance(Order, frozen=True):
+    """Speech began: this utterance may become turn ``turn``. ``over_reply`` if the reply was audible then."""
+
+    utterance: int
+    turn: int
+    sample: int
+    over_reply: bool
+
+
+class Transcribe(Order, frozen=True):
+    """Decode the track from ``start_sample`` to ``end_sample`` (None: the newest). ``final`` at a pause, else a partial."""
+
+    utterance: int
+    request: int
+    start_sample: int
+    end_sample: int | None
+    final: bool
+
+
+class Revise(Order, frozen=True):
+    """The utterance's words are now these. ``revision`` rises only when the normalised words change."""
+
+    utterance: int
+    revision: int
+    text: str
+    final: bool
+
+
+class Reject(Order, frozen=True):
+    """The utterance is no turn. ``reason``: "noise", "invented", "echo", "backchannel", "no words", "muted" or "failed"."""
+
+    utterance: int
+    reason: str
+    text: str = ""
+
+
+class Generate(Order, frozen=True):
+    """Ask ``tier`` for a reply. Before its ``Commit`` the work is speculative: nothing of it may be heard."""
+
+    basis: Basis
+    tier: str
+    messages: tuple[Message, ...]
+    speculative: bool
+
+
+class Commit(Order, frozen=True):
+    """The turn is over, on this basis. ``utterance`` is None for a typed turn.
+
+    ``text`` is the user's text; ``reason`` why it is over ("silence", "typed", "key"); ``silence_ms`` the silence waited for.
+    """
+
+    basis: Basis
+    utterance: int | None
+    text: str
+    reason: str
+    silence_ms: float | None = None
+
+
+class Synthesize(Order, frozen=True):
+    """Make the sound of a clause: of one ``ClauseCut``, or in mode ``none`` of all of them."""
+
+    basis: Basis
+    clause: int
+    spoken: str
+
+
+class Play(Order, frozen=True):
+    """Queue a synthesised clause for the speaker. ``text`` is the model's text of it, for counting what was heard."""
+
+    basis: Basis
+    clause: int
+    text: str
+
+
+class FinishPlayback(Order, frozen=True):
+    """No more clauses come for this reply: post ``PlaybackFinished`` when all are played."""
+
+    basis: Basis
+
+
+class Duck(Order, frozen=True):
+    """Make the reply quieter at once."""
+
+    basis: Basis
+
+
+class Pause(Order, frozen=True):
+    """Hold the reply (short fade); it may come back."""
+
+    basis: Basis
+
+
+class Resume(Order, frozen=True):
+    """Bring the reply back, from the start of the word it was held in."""
+
+    basis: Basis
+
+
+class Cut(Order, frozen=True):
+    """Stop the reply for good (10-20 ms fade), drop what is queued, post ``PlaybackCut``."""
+
+    basis: Basis
+
+
+class Cancel(Order, frozen=True):
+    """Close the stream, stop synthesis, void all work on this basis."""
+
+    basis: Basis
+    reason: str
+
+
+class BargeIn(Order, frozen=True):
+    """What the speech over the reply was: a "bid" for the floor, a "backchannel", or "noise". ``onset_ms`` on the session clock."""
+
+    basis: Basis
+    utterance: int
+    kind: Literal["bid", "backchannel", "noise", "key"]
+    onset_ms: float
+
+
+class GateMic(Order, frozen=True):
+    """In half duplex the detector hears nothing while the reply is audible. The recording goes on."""
+
+    closed: bool
+
+
+class EndTurn(Order, frozen=True):
+    """The turn is over with this outcome; ``heard_text`` entered the history."""
+
+    turn: int
+    basis: Basis
+    outcome: Outcome
+    heard_text: str
+    reason: str = ""
+
+
+class EndSession(Order, frozen=True):
+    """Close everything and end."""
+
+    why: str

@@ -1,0 +1,99 @@
+"""Facts about the session itself, and what its user commanded."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from voicetui.events.base import Fact
+
+Overlap = Literal["none", "clause", "full"]
+Duplex = Literal["half", "full"]
+
+
+class TierFacts(Fact, frozen=True):
+    """A tier the session knows: its name, its kind, the model it names, and whether it is simulated."""
+
+    name: str
+    kind: str
+    model: str
+    simulated: bool = False
+
+
+class SessionOpened(Fact, frozen=True):
+    """First fact of a session. ``config`` is the effective configuration as JSON-ready values, secrets removed."""
+
+    session: str
+    started_utc: str
+    program: str
+    tier: str
+    tiers: tuple[TierFacts, ...]
+    overlap: Overlap
+    duplex: Duplex
+    source: str
+    config: dict[str, object]
+
+
+class Ready(Fact, frozen=True):
+    """Models are loaded and warm; the session listens. ``load_ms`` by part, and each part's first (cold) use."""
+
+    load_ms: dict[str, float]
+
+
+class SessionClosed(Fact, frozen=True):
+    """Last fact of a session that ended in order."""
+
+    reason: str
+
+
+class Woke(Fact, frozen=True):
+    """A ``WakeAt`` came due."""
+
+    wake: int
+
+
+class Fault(Fact, frozen=True):
+    """Something failed. ``message`` says what and where, ``remedy`` what to do next. The session goes on."""
+
+    stage: str
+    message: str
+    remedy: str = ""
+
+
+class Said(Fact, frozen=True):
+    """The user typed a turn instead of speaking it."""
+
+    text: str
+
+
+class Muted(Fact, frozen=True):
+    """The user switched the microphone off or on. Muted sound is recorded as silence."""
+
+    on: bool
+
+
+class InterruptAsked(Fact, frozen=True):
+    """The user pressed the interrupt key."""
+
+
+class TalkKey(Fact, frozen=True):
+    """Push-to-talk went down or up."""
+
+    down: bool
+
+
+class TierChosen(Fact, frozen=True):
+    """The next turn is to use this tier."""
+
+    tier: str
+
+
+class OverlapChosen(Fact, frozen=True):
+    """The next turn is to use this overlap mode."""
+
+    overlap: Overlap
+
+
+class StopAsked(Fact, frozen=True):
+    """The session is to end. ``why``: "user", "finished" (the source ran out), "signal" or "seconds"."""
+
+    why: str

@@ -1,0 +1,1 @@
+"""Carrying out what the rules decide."""

@@ -1,0 +1,1 @@
+"""Sound devices and files, tracks of samples, rates, WAV."""

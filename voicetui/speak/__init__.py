@@ -1,0 +1,1 @@
+"""From clauses to audible sound."""

@@ -1,0 +1,1 @@
+"""Pure folds over the journal: everything shown or reported."""
