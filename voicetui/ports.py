@@ -16,13 +16,11 @@ from numpy.typing import NDArray
 from voicetui.events.base import Fact
 from voicetui.events.listen import Evidence
 from voicetui.events.orders import Message
+from voicetui.events.sound import RATE_HZ as RATE_HZ
 from voicetui.events.sound import DeviceOpened
 
 Pcm16: TypeAlias = NDArray[np.int16]
 PcmFloat: TypeAlias = NDArray[np.float32]
-
-RATE_HZ = 16_000
-"""The rate of the listening side and of both recorded tracks."""
 
 Post: TypeAlias = Callable[[Fact, float], None]
 """Hand a fact and the time of its source (ms) to the session. Safe from any thread."""

@@ -146,6 +146,12 @@ class BargeIn(Order, frozen=True):
     onset_ms: float
 
 
+class PrepareTier(Order, frozen=True):
+    """Connect, load and warm a tier that the next turn will use."""
+
+    tier: str
+
+
 class GateMic(Order, frozen=True):
     """In half duplex the detector hears nothing while the reply is audible. The recording goes on."""
 

@@ -12,6 +12,9 @@ from voicetui.events.base import Fact
 
 Role = Literal["input", "output"]
 
+RATE_HZ = 16_000
+"""The rate of the listening side and of both recorded tracks."""
+
 
 class DeviceOpened(Fact, frozen=True):
     """A device is open. ``rate_hz`` and ``channels`` are the device's own; ``latency_ms`` is what it reports.

@@ -1,0 +1,570 @@
+"""What a chat stream means: every dialect, every missing end mark, every way to report an error."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, ProviderError, Token, Usage
+from voicetui.reply.sse import LineJsonDecoder, SniffingDecoder, SseDecoder, SseEvent
+from voicetui.reply.toolcalls import ToolCall
+
+DONE = "[DONE]"
+
+
+def chunk(delta: Any = None, finish: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}], **more}
+
+
+def say(text: str, finish: str | None = None) -> dict[str, Any]:
+    return chunk({"content": text}, finish)
+
+
+def read(*payloads: Any, reader: DeltaReader | None = None) -> tuple[list[Item], Ending]:
+    """Read payloads (SSE events as they are, text as data, anything else as JSON) to the end of the stream."""
+    reader = reader or DeltaReader()
+    items: list[Item] = []
+    for payload in payloads:
+        if not isinstance(payload, SseEvent):
+            payload = SseEvent(payload if isinstance(payload, str) else json.dumps(payload))
+        items += reader.read(payload)
+    ending = reader.finish()
+    return items + list(ending.rest), ending
+
+
+def spoken(items: list[Item]) -> str:
+    return "".join(item.text for item in items if isinstance(item, Token) and not item.reasoning)
+
+
+def thought(items: list[Item]) -> str:
+    return "".join(item.text for item in items if isinstance(item, Token) and item.reasoning)
+
+
+def only(kind: type, items: list[Item]) -> list[Any]:
+    return [item for item in items if isinstance(item, kind)]
+
+
+# -- deltas -------------------------------------------------------------------------------------------------------
+
+
+def test_empty_choices_first_and_last_are_no_tokens_and_usage_is_stored() -> None:
+    reader = DeltaReader()
+    items, ending = read(
+        {"choices": [], "prompt_filter_results": [{}]},
+        say("Hi"),
+        chunk({}, "stop"),
+        {"choices": [], "usage": {"completion_tokens": 50}},
+        DONE,
+        reader=reader,
+    )
+    assert items == [Token("Hi"), Finish("stop"), Usage(completion_tokens=50)]
+    assert reader.usage == Usage(completion_tokens=50)
+    assert ending == Ending("complete", reason="stop")
+
+
+ODD_CHUNKS = [
+    chunk({"role": "assistant", "content": ""}),
+    chunk({"content": None}),
+    chunk(None),
+    chunk("text"),
+    chunk([]),
+    {"choices": [{"index": 0}]},
+    {"choices": [None, 3, "x"]},
+    {"choices": None},
+    {"choices": {}},
+    {"choices": 7, "usage": []},
+    {},
+    [],
+    None,
+    7,
+    "[]",
+    chunk({"content": 7, "tool_calls": 3, "reasoning": 4}),
+    chunk({"content": [None, 3, {"type": "image_url"}, {"text": None}], "tool_calls": [None, {}, {"function": 1}]}),
+    chunk({}, finish=""),
+    chunk({}, finish="null"),
+    {"error": None},
+    {"error": ""},
+    {"usage": None},
+    {"usage": {"completion_tokens": None, "prompt_tokens": "x", "prompt_tokens_details": 3}},
+]
+
+
+@pytest.mark.parametrize("odd", ODD_CHUNKS, ids=str)
+def test_odd_and_empty_deltas_neither_crash_nor_count(odd: Any) -> None:
+    items, ending = read(odd, say("Hi"), odd, chunk(None, "stop"), odd)
+    assert items == [Token("Hi"), Finish("stop")]
+    assert ending == Ending("complete", reason="stop")
+
+
+def test_text_in_the_chunk_of_the_finish_is_kept_and_a_repeated_finish_ends_once() -> None:
+    items, _ = read(say("Hello"), say(" there.", "stop"), chunk({}, "stop"), say("", "length"), DONE)
+    assert items == [Token("Hello"), Token(" there."), Finish("stop")]
+
+
+def test_content_may_be_a_list_of_parts() -> None:
+    parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Hi"}, " you"]
+    items, _ = read(chunk({"content": parts}, "stop"))
+    assert (thought(items), spoken(items)) == ("hm", "Hi you")
+
+
+def test_only_the_first_of_several_choices_is_the_answer() -> None:
+    both = {"choices": [{"index": 0, "delta": {"content": "A"}}, {"index": 1, "delta": {"content": "B"}}]}
+    other = {"choices": [{"index": 1, "delta": {"content": "C"}, "finish_reason": "stop"}]}
+    items, ending = read(both, other)
+    assert (spoken(items), ending.outcome) == ("A", "truncated")
+
+
+def test_whitespace_tokens_are_kept() -> None:
+    items, _ = read(say("a"), say(" "), say("\n"), say("b", "stop"))
+    assert spoken(items) == "a \nb"
+
+
+def test_surrogate_halves_escaped_in_two_deltas_are_joined_and_lone_ones_replaced() -> None:
+    halves = ['{"choices":[{"delta":{"content":"a\\ud83d"}}]}', '{"choices":[{"delta":{"content":"\\ude00b\\ud83d"}}]}']
+    items, _ = read(*halves, say("c\ude00", "stop"))
+    assert spoken(items) == "a😀b\ufffdc\ufffd"
+    items, _ = read('{"choices":[{"delta":{"content":"a\\ud83d"}}]}', DONE)
+    assert spoken(items) == "a\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        ({"prompt_tokens": 9, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 8}}, Usage(9, 4, 8)),
+        (
+            {"input_tokens": 9, "output_tokens": 4.0, "completion_tokens_details": {"reasoning_tokens": 2}},
+            Usage(9, 4, None, 2),
+        ),
+        ({"prompt_tokens": 9, "completion_tokens": 4, "prompt_cache_hit_tokens": 0}, Usage(9, 4, 0)),
+    ],
+)
+def test_usage_is_read_under_the_names_in_use(usage: dict[str, Any], expected: Usage) -> None:
+    assert only(Usage, read(say("x", "stop") | {"usage": usage})[0]) == [expected]
+    assert only(Usage, read(say("x", "stop"), {"x_groq": {"usage": usage}})[0]) == [expected]
+
+
+def test_a_usage_that_does_not_change_is_given_once() -> None:
+    usage = {"usage": {"completion_tokens": 1}}
+    assert len(only(Usage, read(say("a") | usage, say("b") | usage, chunk({}, "stop") | usage)[0])) == 1
+
+
+# -- ends ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("last", "outcome", "noted"),
+    [
+        ([], "truncated", True),
+        ([DONE], "complete", True),
+        ([chunk({}, None), DONE], "complete", True),
+        ([chunk({}, "stop")], "complete", False),
+        ([chunk({}, "stop"), DONE], "complete", False),
+        ([chunk({}, "quantum_flux"), DONE], "complete", False),
+        ([chunk({}, "length")], "complete", True),
+        ([chunk({}, "stop"), SseEvent('{"usage":{"pro', flaw="truncated")], "complete", True),
+        ([SseEvent('{"choices":[{"del', flaw="truncated")], "truncated", True),
+        ([chunk({"content": " x"}, ""), chunk({}, "null")], "truncated", True),
+    ],
+)
+def test_missing_end_marks_decide_between_complete_and_truncated(last: list[Any], outcome: str, noted: bool) -> None:
+    _, ending = read(chunk({"role": "assistant"}), say("Hello"), *last)
+    assert ending.outcome == outcome
+    assert bool(ending.note) == noted
+
+
+@pytest.mark.parametrize(
+    "payloads",
+    [[], [DONE], [chunk({"role": "assistant", "content": ""})], [chunk({}, "stop"), DONE], [say(" \n"), DONE]],
+)
+def test_an_answer_without_text_is_empty_and_never_a_success(payloads: list[Any]) -> None:
+    _, ending = read(*payloads)
+    assert ending.outcome == "empty"
+    assert "empty" in ending.note
+
+
+def test_unreadable_events_are_skipped_and_counted() -> None:
+    reader = DeltaReader()
+    items, ending = read(
+        say("a"), "{not json", '{"choices":[{"delta":{"content":"x"', "[" * 9999, say("b", "stop"), reader=reader
+    )
+    assert (spoken(items), reader.malformed, ending.outcome) == ("ab", 3, "complete")
+    assert "3 unreadable" in ending.note
+
+
+def test_deeply_nested_values_do_not_break_the_reader() -> None:
+    deep = '{"choices":[{"delta":{"content":' + "[" * 400 + '"x"' + "]" * 400 + "}}]}"
+    items, ending = read(say("a"), deep, say("b", "stop"))
+    assert ending.outcome == "complete"
+    assert spoken(items) in ("ab", "axb")
+
+
+def test_events_run_together_for_want_of_a_blank_line_are_all_read() -> None:
+    together = "\n".join([json.dumps(say("a")), json.dumps(say("b", "stop")), DONE])
+    assert spoken(read(together)[0]) == "ab"
+    cut = SseEvent(json.dumps(say("a")) + '\n{"choi', flaw="truncated")
+    items, ending = read(cut)
+    assert (spoken(items), ending.outcome) == ("a", "truncated")
+
+
+def test_unknown_and_ping_events_are_ignored() -> None:
+    reader = DeltaReader()
+    items, ending = read(
+        SseEvent('{"type":"ping"}', "ping"),
+        SseEvent("", "ping"),
+        SseEvent('{"x":1}', "vendor.progress"),
+        SseEvent("50%", "vendor.progress"),
+        SseEvent('{"detail":"loading","response":"x","message":{"content":"y"}}', "vendor.progress"),
+        say("Hi"),
+        SseEvent(json.dumps(say(" there", "stop")), "chat.completion.chunk"),
+        reader=reader,
+    )
+    assert items == [Token("Hi"), Token(" there"), Finish("stop")]
+    assert (reader.malformed, ending.note) == (0, "")
+
+
+# -- errors -------------------------------------------------------------------------------------------------------
+
+ERRORS = [
+    (SseEvent('{"error":{"message":"quota exceeded"}}'), ProviderError("quota exceeded")),
+    (
+        SseEvent('{"type":"error","error":{"type":"overloaded_error"}}', "error"),
+        ProviderError("overloaded_error", "overloaded_error"),
+    ),
+    (SseEvent('{"choices":[],"error":{"message":"no","code":429,"type":"rate"}}'), ProviderError("no", "rate", "429")),
+    (SseEvent('{"error":"model not found"}'), ProviderError("model not found")),
+    (
+        SseEvent('{"object":"error","message":"too long","type":"BadRequestError","code":400}'),
+        ProviderError("too long", "BadRequestError", "400"),
+    ),
+    (SseEvent('{"detail":"Not authenticated"}'), ProviderError("Not authenticated")),
+    (SseEvent('{"errors":[{"message":"bad","code":7}]}'), ProviderError("bad", "", "7")),
+    (SseEvent('[{"error":{"message":"bad","code":400,"status":"INVALID"}}]'), ProviderError("bad", "INVALID", "400")),
+    (SseEvent("upstream timed out", "error"), ProviderError("upstream timed out")),
+    (SseEvent('"upstream timed out"', "error"), ProviderError("upstream timed out")),
+    (SseEvent('{"message":"gone"}', "response.error"), ProviderError("gone")),
+    (
+        SseEvent('{"choices":[{"delta":{},"finish_reason":"error","error":{"message":"died","code":502}}]}'),
+        ProviderError("died", "", "502"),
+    ),
+    (SseEvent("", flaw="oversized"), ProviderError("the server sent a line that is too long to read", "protocol")),
+]
+
+
+@pytest.mark.parametrize(("event", "error"), ERRORS)
+@pytest.mark.parametrize("before", [[], [say("Partial")]])
+@pytest.mark.parametrize("after", [[], [DONE]])
+def test_an_error_inside_the_stream_is_shown_in_the_providers_words(
+    event: SseEvent, error: ProviderError, before: list[Any], after: list[Any]
+) -> None:
+    items, ending = read(*before, event, *after)
+    assert only(ProviderError, items) == [error]
+    assert spoken(items) == ("Partial" if before else "")
+    assert ending.outcome == "error"
+    assert error.message in ending.note
+
+
+def test_a_finish_reason_that_says_error_is_an_error() -> None:
+    items, ending = read(say("Partial", "error"))
+    assert ending.outcome == "error"
+    assert len(only(ProviderError, items)) == 1
+
+
+# -- whole bodies and line JSON -----------------------------------------------------------------------------------
+
+WHOLE = {
+    "object": "chat.completion",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Hi there."}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 3},
+}
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_whole_completion_instead_of_a_stream_is_the_answer(indent: int | None) -> None:
+    decoder = SniffingDecoder()
+    events = decoder.feed(json.dumps(WHOLE, indent=indent).encode()) + decoder.close()
+    items, ending = read(*events)
+    assert items == [Token("Hi there."), Usage(3, 3), Finish("stop")]
+    assert (decoder.mode, ending.outcome) == ("body", "complete")
+
+
+def test_a_whole_completion_needs_no_finish_reason() -> None:
+    items, ending = read({"choices": [{"message": {"content": "Hi"}}]})
+    assert (spoken(items), ending.outcome) == ("Hi", "complete")
+
+
+def test_a_whole_message_after_the_deltas_is_not_said_twice() -> None:
+    items, ending = read(say("Hi there."), WHOLE, DONE)
+    assert (spoken(items), ending.outcome) == ("Hi there.", "complete")
+
+
+def test_legacy_text_choices_are_read() -> None:
+    items, ending = read({"choices": [{"text": "Hi"}]}, {"choices": [{"text": " you", "finish_reason": "stop"}]})
+    assert (spoken(items), ending.outcome) == ("Hi you", "complete")
+
+
+def test_line_json_of_both_ollama_endpoints_is_read_in_order() -> None:
+    chat = [
+        {"model": "m", "message": {"role": "assistant", "content": "", "thinking": "hm"}, "done": False},
+        {"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": False},
+        {"model": "m", "message": {"content": " you"}, "done": False},
+        {"done": True, "done_reason": "stop", "prompt_eval_count": 7, "eval_count": 2},
+    ]
+    items, ending = read(*chat)
+    assert items == [Token("hm", True), Token("Hi"), Token(" you"), Usage(7, 2), Finish("stop")]
+    assert ending.outcome == "complete"
+    items, _ = read({"response": "Hi", "done": False}, {"response": " you", "done": True})
+    assert spoken(items) == "Hi you"
+    assert read(*chat[:-1])[1].outcome == "truncated"
+
+
+def test_a_line_json_error_at_the_end_is_surfaced() -> None:
+    decoder = LineJsonDecoder()
+    body = b'{"message":{"content":"Hi"},"done":false}\n\n{"error":"out of memory"}'
+    items, ending = read(
+        *[event for i in range(len(body)) for event in decoder.feed(body[i : i + 1])], *decoder.close()
+    )
+    assert items == [Token("Hi"), ProviderError("out of memory")]
+    assert ending.outcome == "error"
+
+
+def test_line_json_tool_calls_with_object_arguments_are_read() -> None:
+    call = {"function": {"name": "look_up", "arguments": {"city": "Köln"}}}
+    items, ending = read({"message": {"content": "", "tool_calls": [call, call]}, "done": False}, {"done": True})
+    assert [(c.name, json.loads(c.arguments)) for c in only(ToolCall, items)] == [("look_up", {"city": "Köln"})] * 2
+    assert ending.outcome == "complete"
+
+
+# -- reasoning ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
+def test_reasoning_fields_are_kept_apart_from_the_answer(field: str) -> None:
+    items, ending = read(chunk({field: "plan", "content": None}), chunk({"content": "Hi"}, "stop"))
+    assert items == [Token("plan", True), Token("Hi"), Finish("stop")]
+    assert ending == Ending("complete", reason="stop")
+
+
+def test_the_same_reasoning_under_two_names_is_read_once() -> None:
+    items, _ = read(chunk({"reasoning_content": "plan", "reasoning": "plan"}), say("Hi", "stop"))
+    assert (thought(items), spoken(items)) == ("plan", "Hi")
+
+
+THINKING = [
+    ["<think>plan</think>Hi"],
+    ["<th", "ink>plan</thi", "nk>Hi"],
+    ["\n<think>plan", "</think>\n\n", "\n", "Hi"],
+    ["<Thinking>plan</THINKING>Hi"],
+    ["[THINK]plan[/THINK]", " Hi"],
+    ["<thi", "nk>pl", "an</", "think>", "Hi"],
+]
+
+
+@pytest.mark.parametrize("texts", THINKING)
+def test_inline_reasoning_is_not_spoken_also_with_its_tags_cut(texts: list[str]) -> None:
+    items, ending = read(*map(say, texts), DONE)
+    assert (thought(items), spoken(items).strip()) == ("plan", "Hi")
+    assert ending.outcome == "complete"
+    assert thought(read(*[say(c) for c in "".join(texts)], DONE)[0]) == "plan"
+
+
+def test_unclosed_reasoning_is_never_spoken_and_is_reported() -> None:
+    items, ending = read(say("<think>plan"))
+    assert (thought(items), spoken(items), ending.outcome) == ("plan", "", "truncated")
+    assert "never closed" in ending.note
+    items, ending = read(say("<think>plan", "length"))
+    assert (spoken(items), ending.outcome) == ("", "empty")
+    assert "only reasoning" in ending.note
+
+
+def test_models_without_an_opening_tag_are_an_option() -> None:
+    for texts in (["plan</think>Hi"], ["plan</th", "ink>\nHi"], ["<think>plan</think>Hi"]):
+        items, ending = read(*map(say, texts), DONE, reader=DeltaReader(starts_in_reasoning=True))
+        assert (thought(items), spoken(items), ending.outcome) == ("plan", "Hi", "complete")
+    items, ending = read(say("plan</think>Hi"), DONE)
+    assert spoken(items) == "planHi"
+    assert "without an opening tag" in ending.note
+
+
+def test_the_option_yields_to_a_provider_that_separates_reasoning_itself() -> None:
+    reader = DeltaReader(starts_in_reasoning=True)
+    items, _ = read(chunk({"reasoning_content": "plan"}), say("Hi", "stop"), reader=reader)
+    assert (thought(items), spoken(items)) == ("plan", "Hi")
+
+
+@pytest.mark.parametrize("text", ["a < b", "x <", "1 <t 2", "<thin", "use `<think>` so", "a [x] <b>c</b>", "[", "</"])
+def test_text_that_only_looks_like_a_reasoning_tag_is_spoken(text: str) -> None:
+    for texts in ([text], list(text)):
+        assert spoken(read(*map(say, texts), DONE)[0]) == text
+        assert spoken(read(*map(say, texts))[0]) == text
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<think>", "</think>", "<", "th", "ink>", "a", " ", "\n", "`", "</", "[THINK]", "😀"]),
+        max_size=12,
+    )
+)
+def test_the_size_of_the_deltas_never_changes_what_is_spoken_or_thought(parts: list[str]) -> None:
+    text = "".join(parts)
+    readings = [read(*map(say, texts), DONE) for texts in ([text], parts, list(text))]
+    assert len({(spoken(items), thought(items), ending.outcome) for items, ending in readings}) == 1
+
+
+# -- tool calls ---------------------------------------------------------------------------------------------------
+
+
+def part(
+    index: int | None = None, call_id: str | None = None, name: str | None = None, arguments: Any = None
+) -> dict[str, Any]:
+    fragment = {"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}
+    return {key: value for key, value in fragment.items() if value is not None}
+
+
+TWO_CALLS = {
+    "well-formed": [
+        [part(0, "a", "f", "")],
+        [part(0, None, None, '{"x"')],
+        [part(0, None, None, ":1}")],
+        [part(1, "b", "g", '{"y":2}')],
+    ],
+    "both at index 0, different ids": [
+        [part(0, "a", "f", '{"x"')],
+        [part(0, "a", None, ":1}")],
+        [part(0, "b", "g", '{"y"')],
+        [part(0, "b", None, ":2}")],
+    ],
+    "both at index 0, ids only once": [
+        [part(0, "a", "f", '{"x":1}')],
+        [part(0, "b", "g", '{"y"')],
+        [part(0, None, None, ":2}")],
+    ],
+    "no index": [[part(None, "a", "f", '{"x"')], [part(None, None, None, ":1}")], [part(None, "b", "g", '{"y":2}')]],
+    "no index, one delta": [[part(None, "a", "f", '{"x":1}'), part(None, "b", "g", '{"y":2}')]],
+    "no index, no id, one delta, then tails": [
+        [part(None, None, "f", '{"x"'), part(None, None, "g", '{"y"')],
+        [part(None, None, None, ":1}"), part(None, None, None, ":2}")],
+    ],
+    "no index, no id": [
+        [part(None, None, "f", '{"x":1}')],
+        [part(None, None, "g", "")],
+        [part(None, None, None, '{"y":2}')],
+    ],
+    "tail on another index": [
+        [part(0, "a", "f", '{"x"')],
+        [part(1, None, None, ":1}")],
+        [part(1, "b", "g", '{"y":2}')],
+    ],
+    "tail on the next call's index": [
+        [part(0, "a", "f", '{"x"')],
+        [part(1, "b", "g", "")],
+        [part(1, None, None, ":1}")],
+        [part(1, None, None, '{"y":2}')],
+    ],
+    "name repeated": [
+        [part(0, "a", "f", "")],
+        [part(0, "a", "f", '{"x"')],
+        [part(0, "a", "f", ":1}")],
+        [part(1, "b", "g", '{"y":2}')],
+    ],
+    "id after the name": [[part(0, "", "f", '{"x"')], [part(0, "a", None, ":1}")], [part(1, "b", "g", '{"y":2}')]],
+    "placeholder before the arguments": [
+        [part(0, "a", "f", "{}")],
+        [part(0, None, None, '{"x"')],
+        [part(0, None, None, ":1}")],
+        [part(1, "b", "g", '{"y":2}')],
+    ],
+    "whole call repeated": [
+        [part(0, "a", "f", '{"x":1}')],
+        [part(1, "b", "g", '{"y":2}')],
+        [part(0, "a", "f", '{"x": 1}'), part(1, "b", "g", '{"y":2}')],
+    ],
+    "arguments as objects": [[part(0, "a", "f", {"x": 1})], [part(1, "b", "g", {"y": 2})]],
+    "arguments encoded twice": [[part(0, "a", "f", '"{\\"x\\":1}"')], [part("1", "b", "g", '{"y":2}')]],  # type: ignore[arg-type]
+    "same id for both": [[part(0, "a", "f", '{"x":1}')], [part(1, "a", "g", '{"y":2}')]],
+}
+
+
+@pytest.mark.parametrize("deltas", TWO_CALLS.values(), ids=TWO_CALLS.keys())
+@pytest.mark.parametrize("end", [[chunk({}, "tool_calls")], [DONE]])
+def test_two_tool_calls_come_out_as_two_however_they_are_numbered(deltas: list[Any], end: list[Any]) -> None:
+    items, ending = read(*[chunk({"tool_calls": delta}) for delta in deltas], *end)
+    calls = only(ToolCall, items)
+    assert [(call.index, call.name, json.loads(call.arguments)) for call in calls] == [
+        (0, "f", {"x": 1}),
+        (1, "g", {"y": 2}),
+    ]
+    assert not only(Token, items)
+    assert ending.outcome == "complete"
+
+
+@pytest.mark.parametrize("index", [None, 0])
+def test_the_same_tool_twice_without_an_id_is_two_calls(index: int | None) -> None:
+    whole = [[part(index, None, "f", '{"x":1}')], [part(index, None, "f", '{"x":2}')]]
+    cut = [
+        [part(index, None, "f", '{"x"')],
+        [part(index, None, None, ":1}")],
+        [part(index, None, "f", '{"x"')],
+        [part(index, None, None, ":2}")],
+    ]
+    for deltas in (whole, cut):
+        items, _ = read(*[chunk({"tool_calls": delta}) for delta in deltas], DONE)
+        assert [json.loads(call.arguments) for call in only(ToolCall, items)] == [{"x": 1}, {"x": 2}]
+
+
+def test_a_tool_call_is_given_only_once_complete_and_before_the_finish() -> None:
+    reader = DeltaReader()
+    assert reader.read(SseEvent(json.dumps(chunk({"tool_calls": [part(0, "a", "f", '{"x":1}')]})))) == []
+    items = reader.read(SseEvent(json.dumps(chunk({"tool_calls": [part(1, "b", "g")]}, "tool_calls"))))
+    assert items == [ToolCall(0, "a", "f", '{"x":1}'), ToolCall(1, "b", "g", "{}"), Finish("tool_calls")]
+    assert reader.answered
+
+
+def test_a_cut_stream_runs_no_tool() -> None:
+    items, ending = read(say("One moment."), chunk({"tool_calls": [part(0, "a", "f", '{"x":1}')]}))
+    assert (only(ToolCall, items), ending.outcome) == ([], "truncated")
+    assert "tool call" in ending.note
+
+
+def test_ill_formed_tool_arguments_are_an_error_and_not_a_call() -> None:
+    items, ending = read(chunk({"tool_calls": [part(0, "a", "f", '{"x":')]}, "tool_calls"))
+    assert only(ToolCall, items) == []
+    assert ending.outcome == "error"
+
+
+def test_the_legacy_function_call_is_read() -> None:
+    items, _ = read(
+        chunk({"function_call": {"name": "f", "arguments": '{"x"'}}),
+        chunk({"function_call": {"arguments": ":1}"}}, "function_call"),
+    )
+    assert only(ToolCall, items) == [ToolCall(0, "", "f", '{"x":1}')]
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                "choices delta message content role finish_reason index tool_calls function name arguments id error usage type text done reasoning".split()
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.lists(json_values, max_size=4))
+def test_no_json_a_server_can_send_raises(values: list[Any]) -> None:
+    _, ending = read(*[SseEvent(json.dumps(value)) for value in values])
+    assert ending.outcome in ("complete", "truncated", "empty", "error")
+
+
+def test_bytes_to_ending_through_the_decoder() -> None:
+    body = 'data: {"choices":[{"delta":{"content":"Partial"}}]}\n\nevent: error\ndata: {"error":{"message":"boom"}}\n\n'
+    decoder = SseDecoder()
+    items, ending = read(*decoder.feed(body.encode()), *decoder.close())
+    assert (items, ending.outcome) == ([Token("Partial"), ProviderError("boom")], "error")

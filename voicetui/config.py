@@ -1,0 +1,272 @@
+"""Configuration: TOML into typed records. Every mistake is answered with file, key, what was found and what is allowed."""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import platformdirs
+
+from voicetui.conversation.policy import Policy
+from voicetui.events.session import Overlap
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
+Count = Annotated[int, msgspec.Meta(ge=1)]
+Name = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class ConfigError(Exception):
+    """The configuration cannot be used; ``str(error)`` names file, key, what was found and what is allowed."""
+
+
+class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Conversation(_Table, frozen=True):
+    """Who answers, and how the pipeline overlaps."""
+
+    tier: Name = "local"
+    overlap: Overlap = "full"
+    system_prompt: str = "You are a helpful assistant."
+
+
+class Audio(_Table, frozen=True):
+    """Devices. ``None`` is the system's default."""
+
+    input: str | None = None
+    output: str | None = None
+    headphones: bool = False
+    output_latency_ms: Annotated[float, msgspec.Meta(ge=5, le=500)] = 40
+
+
+class Listen(_Table, frozen=True):
+    """Recogniser and detector."""
+
+    model: Name = "whisper-tiny.en"
+    language: Name = "en"
+    threads: Count = 1
+    vad_threshold: Share = 0.5
+
+
+class Endpoint(_Table, frozen=True):
+    """When a turn is over; ms from the acoustic end of the speech."""
+
+    silence_ms: Positive = 500
+    unfinished_ms: Positive = 1500
+    resume_ms: Positive = 1000
+
+
+class Speak(_Table, frozen=True):
+    """The voice."""
+
+    voice: Name = "piper-en_US-joe-medium"
+    threads: Count = 1
+
+
+class Record(_Table, frozen=True):
+    """Whether and where sessions are kept."""
+
+    on: bool = True
+    folder: str | None = None
+
+
+class Spread(_Table, frozen=True):
+    """Two quantiles of a simulated delay, ms."""
+
+    p50: Positive
+    p95: Positive
+
+
+class Price(_Table, frozen=True):
+    """USD per million tokens."""
+
+    input: float
+    output: float
+
+
+class TierTable(_Table, frozen=True):
+    """One LLM choice."""
+
+    name: Name
+    kind: Literal["local", "openai", "simulated"]
+    model: str = ""
+    base_url: str | None = None
+    api_key_env: str | None = None
+    max_tokens: Count = 96
+    temperature: float = 0.0
+    threads: Count | None = None
+    price: Price | None = None
+    ttft_ms: Spread | None = None
+    tokens_per_second: Positive | None = None
+    replies: tuple[str, ...] = ()
+    seed: int = 0
+    extra: dict[str, object] = {}
+
+
+class Config(_Table, frozen=True):
+    """Everything that can be configured."""
+
+    conversation: Conversation = Conversation()
+    audio: Audio = Audio()
+    listen: Listen = Listen()
+    endpoint: Endpoint = Endpoint()
+    speak: Speak = Speak()
+    record: Record = Record()
+    tiers: tuple[TierTable, ...] = ()
+
+    def policy(self) -> Policy:
+        """The rules' numbers."""
+        return Policy(
+            system_prompt=self.conversation.system_prompt,
+            silence_ms=self.endpoint.silence_ms,
+            unfinished_ms=self.endpoint.unfinished_ms,
+            resume_ms=self.endpoint.resume_ms,
+        )
+
+
+def assets() -> Path:
+    """The folder of shipped clips, scenarios and defaults: inside the installed package, or beside it in a checkout."""
+    inside = Path(str(files("voicetui"))) / "assets"
+    return inside if inside.is_dir() else Path(__file__).resolve().parent.parent / "assets"
+
+
+def checkout() -> Path | None:
+    """The checkout this program runs from, if it does."""
+    root = Path(__file__).resolve().parent.parent
+    return root if (root / "pyproject.toml").is_file() and (root / "recordings").is_dir() else None
+
+
+def recordings_folder(config: Config) -> Path:
+    """Where sessions are kept: as configured, ``recordings/`` of the checkout, or the user's data folder."""
+    if config.record.folder:
+        return Path(config.record.folder).expanduser()
+    root = checkout()
+    return root / "recordings" if root is not None else platformdirs.user_data_path("voicetui") / "recordings"
+
+
+def find_config(named: str | None) -> Path:
+    """The configuration file that counts. Raises ``ConfigError`` if the named one is not there."""
+    if named is not None:
+        path = Path(named).expanduser()
+        if not path.is_file():
+            raise ConfigError(f"{path}: there is no such configuration file. Name an existing one with --config.")
+        return path
+    for path in (Path("voicetui.toml"), platformdirs.user_config_path("voicetui") / "voicetui.toml"):
+        if path.is_file():
+            return path
+    return assets() / "voicetui.toml"
+
+
+def load_config(named: str | None = None) -> tuple[Config, Path]:
+    """Read and check the configuration. Raises ``ConfigError``."""
+    path = find_config(named)
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}. It must be a readable UTF-8 text file.") from error
+    return parse_config(text, str(path)), path
+
+
+def parse_config(text: str, source: str) -> Config:
+    """Check a configuration text. Raises ``ConfigError`` naming ``source``, the key, what was found and what is allowed."""
+    try:
+        raw = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{source} is no valid TOML: {error}.") from error
+    try:
+        config = msgspec.convert(raw, Config)
+    except msgspec.ValidationError as error:
+        raise ConfigError(_explain(source, raw, str(error))) from error
+    return _checked(config, source)
+
+
+def _checked(config: Config, source: str) -> Config:
+    if not config.tiers:
+        default = parse_config((assets() / "voicetui.toml").read_text("utf-8"), "the built-in configuration")
+        config = msgspec.structs.replace(config, tiers=default.tiers)
+    names = [tier.name for tier in config.tiers]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"{source}: two [[tiers]] are named {name!r}. Every tier needs a name of its own.")
+    if config.conversation.tier not in names:
+        raise ConfigError(
+            f"{source}: conversation.tier is {config.conversation.tier!r}, but there is no such tier. Allowed: {', '.join(names)}."
+        )
+    for tier in config.tiers:
+        _check_tier(tier, source)
+    return config
+
+
+def _check_tier(tier: TierTable, source: str) -> None:
+    where = f"{source}: tier {tier.name!r}"
+    if tier.kind == "openai":
+        if not tier.base_url or not re.match(r"https?://[^/\s]+", tier.base_url):
+            raise ConfigError(f"{where}: base_url is {tier.base_url!r}. An openai tier needs one such as https://host/v1.")
+        if re.match(r"https?://[^/\s]*@", tier.base_url):
+            raise ConfigError(f"{where}: base_url holds a user or password. Put the key into an environment variable and name it in api_key_env.")
+    if tier.kind in ("openai", "local") and not tier.model:
+        raise ConfigError(f"{where}: model is missing. Name the model this tier is to use.")
+    if tier.kind == "simulated" and (tier.ttft_ms is None or tier.tokens_per_second is None):
+        raise ConfigError(f"{where}: a simulated tier needs ttft_ms = {{ p50 = ..., p95 = ... }} and tokens_per_second.")
+    if tier.ttft_ms is not None and tier.ttft_ms.p95 < tier.ttft_ms.p50:
+        raise ConfigError(f"{where}: ttft_ms.p95 is {tier.ttft_ms.p95:g}, less than p50 {tier.ttft_ms.p50:g}. p95 must be at least p50.")
+    if tier.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", tier.api_key_env):
+        raise ConfigError(
+            f"{where}: api_key_env is no name of an environment variable (its value is not shown: it may be a key). "
+            "Write the variable's name, such as OPENAI_API_KEY, and put the key into that variable."
+        )
+
+
+def _explain(source: str, raw: dict[str, object], message: str) -> str:
+    """msgspec's sentence with the key first, what was found, and what is allowed there."""
+    match = re.match(r"(.*?)(?: - at `\$(.*)`)?$", message, re.S)
+    assert match is not None
+    what, key = match.group(1), (match.group(2) or "").lstrip(".")
+    unknown = re.match(r"Object contains unknown field `(.*)`", what)
+    if unknown:
+        table = _at(Config, key)
+        allowed = f" Allowed: {', '.join(table)}." if table else ""
+        name = f"{key}.{unknown.group(1)}" if key else unknown.group(1)
+        return f"{source}: {name} is no known key.{allowed}"
+    found: object = raw
+    for part in re.findall(r"[^.\[\]]+", key):
+        if part == "...":
+            return f"{source}: {key}: {what}."
+        found = found[int(part)] if isinstance(found, list) else found.get(part) if isinstance(found, dict) else None
+    return f"{source}: {key or 'the file'}: found {found!r}. {what}."
+
+
+def _at(table: type, key: str) -> list[str]:
+    """The keys allowed at a place in the configuration."""
+    for part in re.findall(r"[A-Za-z_]+", key):
+        kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
+        kind = kinds.get(part)
+        if part == "tiers":
+            kind = TierTable
+        args = [arg for arg in getattr(kind, "__args__", ()) if isinstance(arg, type) and issubclass(arg, msgspec.Struct)]
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            table = kind
+        elif args:
+            table = args[0]
+        else:
+            return []
+    return [field.name for field in msgspec.structs.fields(table)]
+
+
+def api_key(tier: TierTable) -> str | None:
+    """The tier's key from the environment. Raises ``ConfigError`` when its variable is named but not set."""
+    if tier.api_key_env is None:
+        return None
+    key = os.environ.get(tier.api_key_env)
+    if not key:
+        raise ConfigError(
+            f"tier {tier.name!r}: the environment variable {tier.api_key_env} is not set. Set it to your key, or choose another tier."
+        )
+    return key

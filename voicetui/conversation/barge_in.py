@@ -1,0 +1,82 @@
+"""Speech over a reply, heard or still being made: make way at once, decide what it was, give back what was held if it was nothing."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from voicetui.conversation import floor
+from voicetui.conversation.state import Step, Utterance
+from voicetui.conversation.utterance import partial_due
+from voicetui.conversation.words import backchannel
+from voicetui.events.listen import Transcribed
+from voicetui.events.orders import BargeIn, Duck, Pause, Resume
+from voicetui.events.words import normalise_words
+
+
+def began(step: Step, onset_ms: float) -> None:
+    """Duck the audible reply, and look again when the speech has lasted."""
+    reply, utterance = step.state.reply, step.state.utterance
+    if reply is None or utterance is None or utterance.bid:
+        return
+    if not reply.quiet:
+        step.order(Duck(reply.basis))
+        step.put(floor.changed(reply, quiet="ducked"))
+    policy = step.state.policy
+    step.utter_wake("bid_pause", onset_ms + policy.bid_pause_ms)
+    step.utter_wake("bid_words", onset_ms + policy.bid_words_ms)
+    step.utter_wake("bid_long", onset_ms + policy.bid_long_ms)
+
+
+def lasted(step: Step, purpose: str, due_ms: float) -> None:
+    """The speech over the reply reached one of its marks."""
+    reply, utterance = step.state.reply, step.state.utterance
+    if reply is None or utterance is None or utterance.bid or not utterance.speaking:
+        return
+    if purpose == "bid_pause" and reply.quiet == "ducked":
+        step.order(Pause(reply.basis))
+        step.put(floor.changed(reply, quiet="paused"))
+    elif purpose == "bid_words":
+        partial_due(step, due_ms)
+    elif purpose == "bid_long":
+        _bid(step)
+
+
+def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
+    """Decide by the words, if they allow it yet: why this is no bid, or "" while it is open or a bid."""
+    if step.state.reply is None:
+        step.utter(bid=True)
+        return ""
+    nothing = bool(fact.doubt) or not normalise_words(fact.text)
+    if not nothing and not backchannel(fact.text):
+        _bid(step)
+        return ""
+    if not settles:
+        return ""
+    return fact.doubt or "no words" if nothing else "backchannel"
+
+
+def give_back(step: Step, utterance: Utterance, reason: str) -> None:
+    """It was a cough, a click, "mm-hmm": the voice comes back, or the answer being made may be heard."""
+    reply = step.state.reply
+    if reply is None or utterance.bid:
+        return
+    if utterance.over == "reply":
+        kind: Literal["backchannel", "noise"] = "backchannel" if reason == "backchannel" else "noise"
+        step.order(BargeIn(reply.basis, utterance.number, kind, utterance.onset_ms))
+    if reply.quiet:
+        step.order(Resume(reply.basis))
+    floor.advance(step, step.put(floor.changed(reply, quiet="", held=False)))
+
+
+def _bid(step: Step) -> None:
+    """The user wants the floor: the reply is cut, its work cancelled, and only what was heard will be remembered."""
+    reply, utterance = step.state.reply, step.state.utterance
+    assert utterance is not None
+    step.utter(bid=True)
+    if reply is None:
+        return
+    resumed = reply.user_end_ms is not None and utterance.onset_ms - reply.user_end_ms <= step.state.policy.resume_ms
+    unheard: floor.CutOutcome = "cut_off" if resumed else "superseded"
+    if utterance.over == "reply":
+        step.order(BargeIn(reply.basis, utterance.number, "bid", utterance.onset_ms))
+    floor.cut(step, reply, "interrupted", "the user spoke", unheard)

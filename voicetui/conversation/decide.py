@@ -1,0 +1,135 @@
+"""``decide(state, entry) -> (state, orders)``: pure, so that a recorded session can be decided again without a model."""
+
+from __future__ import annotations
+
+from voicetui.conversation import barge_in, commands, endpoint, floor
+from voicetui.conversation import utterance as utterance_words
+from voicetui.conversation.policy import of_session
+from voicetui.conversation.state import State, Step
+from voicetui.events import Entry, Fact, Order
+from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
+from voicetui.events.orders import EndSession
+from voicetui.events.reply import ClauseCut, GenerationEnded, GenerationFailed
+from voicetui.events.session import (
+    InterruptAsked,
+    Muted,
+    OverlapChosen,
+    Said,
+    SessionOpened,
+    StopAsked,
+    TalkKey,
+    TierChosen,
+    Woke,
+)
+from voicetui.events.sound import DeviceLost
+from voicetui.events.speak import (
+    ClauseEnded,
+    ClauseStarted,
+    ClauseSynthesized,
+    PlaybackCut,
+    PlaybackFinished,
+    SynthesisFailed,
+)
+
+
+def decide(state: State, entry: Entry) -> tuple[State, tuple[Order, ...]]:
+    """Apply one appended fact. Orders in a journal are not decided on: they are what was decided."""
+    if not isinstance(entry.body, Fact):
+        return state, ()
+    step = Step(state, entry.at)
+    _apply(step, entry.body, entry.at)
+    endpoint.commit_if_over(step)
+    commands.commit_typed(step)
+    if step.state.stopping and step.state.ending is None and state.ending is not None:
+        step.order(EndSession(step.state.stopping))
+    return step.state, tuple(step.orders)
+
+
+def _apply(step: Step, fact: Fact, at_ms: float) -> None:
+    match fact:
+        case SessionOpened():
+            policy, setting = of_session(fact)
+            step.set(policy=policy, setting=setting, open=True)
+        case SpeechStarted():
+            endpoint.speech_started(step, fact, at_ms)
+        case SpeechPaused():
+            endpoint.speech_paused(step, fact, at_ms)
+        case Transcribed():
+            endpoint.transcribed(step, fact, at_ms)
+        case TranscribeFailed():
+            endpoint.transcribe_failed(step, fact)
+        case Woke():
+            _woke(step, fact.wake, at_ms)
+        case ClauseCut():
+            floor.clause_cut(step, fact)
+        case GenerationEnded():
+            floor.generation_ended(step, fact)
+        case GenerationFailed():
+            floor.generation_failed(step, fact)
+        case ClauseSynthesized():
+            floor.synthesized(step, fact)
+        case SynthesisFailed():
+            floor.synthesis_failed(step, fact.basis, fact.clause)
+        case ClauseStarted():
+            floor.clause_started(step, fact)
+        case ClauseEnded():
+            floor.clause_ended(step, fact)
+        case PlaybackFinished():
+            floor.playback_finished(step, fact)
+        case PlaybackCut():
+            floor.playback_cut(step, fact)
+        case DeviceLost():
+            _device_lost(step, fact)
+        case _:
+            _command(step, fact, at_ms)
+
+
+def _command(step: Step, fact: Fact, at_ms: float) -> None:
+    match fact:
+        case Said():
+            commands.said(step, fact)
+        case Muted():
+            commands.muted(step, fact)
+        case InterruptAsked():
+            commands.interrupt_asked(step, at_ms)
+        case TalkKey():
+            commands.talk_key(step, fact, at_ms)
+        case TierChosen():
+            commands.tier_chosen(step, fact)
+        case OverlapChosen():
+            commands.overlap_chosen(step, fact)
+        case StopAsked():
+            commands.stop_asked(step, fact)
+        case _:
+            pass
+
+
+def _woke(step: Step, wake: int, at_ms: float) -> None:
+    if wake == step.state.ungate_wake:
+        commands.ungate(step)
+    if wake == step.state.stop_wake and step.state.ending is not None:
+        ending = step.state.ending
+        step.set(ending=None)
+        floor.cut_is_silent(step, ending, "")
+    utterance = step.state.utterance
+    if utterance is None:
+        return
+    purpose = next((purpose for purpose, number in utterance.wakes.items() if number == wake), "")
+    if not purpose:
+        return
+    step.forget_wake(purpose)
+    if purpose == "endpoint":
+        endpoint.silence_over(step)
+    elif purpose == "partial":
+        utterance_words.partial_due(step, at_ms)
+    else:
+        barge_in.lasted(step, purpose, at_ms)
+
+
+def _device_lost(step: Step, fact: DeviceLost) -> None:
+    """Without a speaker the reply cannot be heard; without a microphone the open utterance will not end by itself."""
+    message = f"{fact.name}: {fact.reason}"
+    if fact.role == "output" and step.state.reply is not None:
+        floor.cut(step, step.state.reply, "failed", message)
+    if fact.role == "input" and step.state.utterance is not None:
+        endpoint.reject(step, "failed", message)

@@ -1,0 +1,154 @@
+"""When an utterance opens, pauses and goes on; when its turn is over; when it is no turn at all."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from voicetui.conversation import barge_in, floor, speculate
+from voicetui.conversation.history import turn_text
+from voicetui.conversation.state import Pause, Step, Utterance
+from voicetui.conversation.utterance import next_partial, revise, transcribe_pause
+from voicetui.conversation.words import backchannel, unfinished
+from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
+from voicetui.events.orders import Commit, OpenUtterance, Reject
+from voicetui.events.words import normalise_words
+
+
+def speech_started(step: Step, fact: SpeechStarted, at_ms: float) -> None:
+    """Open an utterance, or let the open one go on."""
+    if step.state.muted:
+        return
+    policy = step.state.policy
+    if step.state.utterance is not None:
+        utterance = step.utter(speaking=True, pause=None, settled=False, silence_over=False)
+        step.forget_wake("endpoint")
+        next_partial(step, fact.noticed_ms + policy.partial_every_ms)
+    else:
+        utterance = _open(step, fact, at_ms)
+        if not utterance.over:
+            next_partial(step, at_ms + policy.partial_first_ms)
+    if utterance.over == "reply":
+        barge_in.began(step, at_ms)
+    elif utterance.over == "thinking":
+        next_partial(step, at_ms + policy.bid_words_ms)
+
+
+def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
+    """Wait for the silence to last; in mode ``full``, or to decide a barge-in, transcribe what there is meanwhile."""
+    utterance = step.state.utterance
+    if utterance is None or not utterance.speaking:
+        return
+    policy, full = step.state.policy, step.state.setting.overlap == "full"
+    utterance = step.utter(speaking=False, pause=Pause(fact.sample, at_ms), settled=False, silence_over=False)
+    undecided = utterance.over and not utterance.bid
+    if full or undecided or utterance.key_up:
+        transcribe_pause(step)
+    if utterance.key_up:
+        step.utter(silence_over=True)
+    else:
+        step.utter_wake("endpoint", at_ms + (policy.silence_ms if full else policy.sequential_silence_ms))
+
+
+def silence_over(step: Step) -> None:
+    """The silence lasted; the turn is over once its words are known."""
+    utterance = step.utter(silence_over=True)
+    if not (utterance.settled or utterance.transcribing or utterance.speaking):
+        transcribe_pause(step)
+
+
+def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
+    """Revise the utterance's words; settle them if this answers the current pause."""
+    utterance = step.state.utterance
+    if utterance is None or utterance.number != fact.utterance:
+        return
+    newest = fact.request == utterance.request
+    settles = newest and fact.final and not utterance.speaking
+    step.utter(transcribing=utterance.transcribing and not newest)
+    revise(step, fact, settles)
+    if settles:
+        step.utter(settled=True, doubt=fact.doubt)
+        _wait_for_the_rest(step, fact)
+    elif utterance.speaking and newest:
+        next_partial(step, at_ms + step.state.policy.partial_every_ms)
+    elif newest and utterance.silence_over:
+        transcribe_pause(step)
+    if utterance.over and not utterance.bid:
+        reason = barge_in.verdict(step, fact, settles)
+        if reason:
+            reject(step, reason, fact.text)
+            return
+    if settles:
+        speculate.words_settled(step)
+
+
+def transcribe_failed(step: Step, fact: TranscribeFailed) -> None:
+    """Without words there is no turn; the session goes on."""
+    utterance = step.state.utterance
+    if utterance is None or utterance.number != fact.utterance or fact.request != utterance.request:
+        return
+    step.utter(transcribing=False)
+    if fact.final:
+        reject(step, "failed", fact.message)
+
+
+def commit_if_over(step: Step) -> None:
+    """Commit the turn if the user is silent, the wait is over, the words are known, and an older reply is out of the way."""
+    utterance = step.state.utterance
+    if utterance is None or utterance.speaking or step.state.talk_key:
+        return
+    if not (utterance.silence_over and utterance.settled):
+        return
+    believed = not utterance.doubt and bool(normalise_words(utterance.text))
+    if not believed and not step.state.carried:
+        reject(step, utterance.doubt or "no words", utterance.text)
+        return
+    if step.state.ending is not None or step.state.reply is not None:
+        return
+    assert utterance.pause is not None
+    text = turn_text(step.state, utterance.text if believed else "")
+    basis = speculate.adopt(step, text, utterance.revision)
+    key = utterance.key_up
+    step.order(Commit(basis, utterance.number, text, "key" if key else "silence", None if key else _waited_ms(step)))
+    step.set(utterance=None, carried="")
+    floor.begin(step, basis, text, utterance.pause.user_end_ms)
+
+
+def reject(step: Step, reason: str, text: str = "") -> None:
+    """Close the open utterance as no turn, and give back what was held for it."""
+    utterance = step.state.utterance
+    assert utterance is not None
+    step.order(Reject(utterance.number, reason, text))
+    step.set(utterance=None)
+    speculate.drop(step, "rejected")
+    barge_in.give_back(step, utterance, reason)
+
+
+def _open(step: Step, fact: SpeechStarted, at_ms: float) -> Utterance:
+    reply = step.state.reply
+    over: Literal["", "reply", "thinking"] = ""
+    if reply is not None:
+        over = "reply" if reply.queued else "thinking"
+    number = step.state.next_utterance
+    utterance = Utterance(number=number, start_sample=fact.sample, onset_ms=at_ms, over=over)
+    step.set(next_utterance=number + 1, utterance=utterance)
+    step.order(OpenUtterance(number, step.state.next_turn, fact.sample, over == "reply"))
+    if reply is not None and over == "thinking":
+        step.put(floor.changed(reply, held=True))
+    return utterance
+
+
+def _wait_for_the_rest(step: Step, fact: Transcribed) -> None:
+    """Words that ask for more get a longer silence."""
+    utterance = step.state.utterance
+    assert utterance is not None and utterance.pause is not None
+    if utterance.key_up or fact.doubt or backchannel(fact.text) or not unfinished(fact.text):
+        return
+    step.utter(silence_over=False)
+    step.utter_wake("endpoint", utterance.pause.user_end_ms + step.state.policy.unfinished_ms)
+
+
+def _waited_ms(step: Step) -> float:
+    policy, utterance = step.state.policy, step.state.utterance
+    if utterance is not None and unfinished(utterance.text) and not backchannel(utterance.text):
+        return policy.unfinished_ms
+    return policy.silence_ms if step.state.setting.overlap == "full" else policy.sequential_silence_ms

@@ -1,0 +1,60 @@
+"""The numbers the rules go by. They arrive with ``SessionOpened`` and are never read from anywhere else."""
+
+from __future__ import annotations
+
+import msgspec
+
+from voicetui.events.session import Duplex, Overlap, SessionOpened
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """What can be decided again on a recorded session by changing a number.
+
+    Waits count from the acoustic end (or onset) of the user's speech, in milliseconds.
+    """
+
+    system_prompt: str = ""
+    silence_ms: float = 500.0
+    """The silence that ends a turn whose words look finished."""
+    sequential_silence_ms: float = 600.0
+    """The same in the modes ``none`` and ``clause``, where everything else waits for it."""
+    unfinished_ms: float = 1500.0
+    """The silence that ends a turn whose last word asks for more ("and", "the", "um")."""
+    preroll_ms: float = 300.0
+    """Sound before the detected onset that is transcribed too, so that a soft first syllable is not lost."""
+    tail_ms: float = 200.0
+    """Sound after the acoustic end that is transcribed too, where it exists already."""
+    partial_first_ms: float = 700.0
+    """Speech before the first partial transcript."""
+    partial_every_ms: float = 500.0
+    """From one partial transcript to the next request."""
+    resume_ms: float = 1000.0
+    """Speech that comes sooner than this after the committed end is the same utterance going on: the turn was cut off."""
+    attempts: int = 3
+    """Speculative generations for one turn, at most."""
+    lookahead: int = 2
+    """Clauses synthesised beyond the one being heard, at most."""
+    bid_pause_ms: float = 200.0
+    """Speech over the reply for this long holds the reply."""
+    bid_words_ms: float = 450.0
+    """Speech over the reply for this long is transcribed to see whether it is a bid for the floor."""
+    bid_long_ms: float = 1400.0
+    """Speech over the reply for this long is a bid whatever its words."""
+    gate_tail_ms: float = 150.0
+    """In half duplex the microphone stays shut this long after the reply (room echo)."""
+    history_exchanges: int = 8
+    """Exchanges of the history sent along; trimmed by half at once, so that the prompt's prefix stays the same in between."""
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """What the user can change while the session runs."""
+
+    tier: str = ""
+    overlap: Overlap = "full"
+    duplex: Duplex = "half"
+
+
+def of_session(opened: SessionOpened) -> tuple[Policy, Setting]:
+    """The policy and setting a session opened with. Raises ``msgspec.ValidationError`` for a policy that is none."""
+    policy = msgspec.convert(opened.config.get("policy", {}), Policy)
+    return policy, Setting(tier=opened.tier, overlap=opened.overlap, duplex=opened.duplex)

@@ -1,0 +1,177 @@
+"""What the rules know. Immutable; every change makes a new state."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from voicetui.conversation.policy import Policy, Setting
+from voicetui.events.base import Basis, Order
+from voicetui.events.orders import WakeAt
+
+ClauseState = Literal["cut", "ordered", "ready", "playing", "done", "silent"]
+
+
+class Pause(msgspec.Struct, frozen=True):
+    """A provisional end of the user's speech."""
+
+    sample: int
+    user_end_ms: float
+
+
+class Utterance(msgspec.Struct, frozen=True, kw_only=True):
+    """Speech that may become a turn."""
+
+    number: int
+    start_sample: int
+    onset_ms: float
+    over: Literal["", "reply", "thinking"] = ""
+    """What the user spoke over: nothing, an audible reply, or a reply that was not audible yet."""
+    speaking: bool = True
+    pause: Pause | None = None
+    text: str = ""
+    revision: int = 0
+    request: int = 0
+    """The newest transcription asked for; answers to older ones still revise the text, but settle nothing."""
+    transcribing: bool = False
+    settled: bool = False
+    """The final transcript of the current pause is here."""
+    doubt: str = ""
+    silence_over: bool = False
+    bid: bool = False
+    """Speech over the reply that was decided to be a bid for the floor."""
+    key_up: bool = False
+    drafts: int = 0
+    """Speculative generations started for it."""
+    wakes: dict[str, int] = {}
+    """The newest wake asked for, by purpose. Older ones mean nothing when they come."""
+
+
+class Clause(msgspec.Struct, frozen=True):
+    """One clause of a reply, on its way to the ear."""
+
+    number: int
+    text: str
+    spoken: str
+    state: ClauseState = "cut"
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True):
+    """The reply to one turn. A draft is a reply whose turn is not committed yet."""
+
+    basis: Basis
+    user_text: str
+    overlap: Literal["none", "clause", "full"]
+    committed: bool = False
+    user_end_ms: float | None = None
+    clauses: tuple[Clause, ...] = ()
+    generated: bool = False
+    failure: str = ""
+    note: str = ""
+    held: bool = False
+    """The user is speaking: nothing new may become audible."""
+    queued: bool = False
+    """Something was given to the speaker."""
+    audible: bool = False
+    finishing: bool = False
+    quiet: Literal["", "ducked", "paused"] = ""
+
+
+class Ending(msgspec.Struct, frozen=True):
+    """A reply that was cut and whose ``PlaybackCut`` has not come yet."""
+
+    reply: Reply
+    outcome: Literal["interrupted", "superseded", "cut_off", "failed"]
+    reason: str
+    unheard: Literal["interrupted", "superseded", "cut_off", "failed"] | None = None
+    """The outcome if nothing of it was heard."""
+
+
+class Exchange(msgspec.Struct, frozen=True, array_like=True):
+    """What one turn left in the history: the user's text and what was heard of the answer."""
+
+    user: str
+    assistant: str
+    interrupted: bool = False
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the rules know."""
+
+    policy: Policy = Policy()
+    setting: Setting = Setting()
+    open: bool = False
+    next_turn: int = 1
+    next_utterance: int = 1
+    next_request: int = 1
+    next_wake: int = 1
+    attempt: int = 0
+    utterance: Utterance | None = None
+    draft: Reply | None = None
+    reply: Reply | None = None
+    ending: Ending | None = None
+    carried: str = ""
+    """Words of a turn that was cut off or superseded before its answer was heard; they open the next turn's text."""
+    typed: tuple[str, ...] = ()
+    history: tuple[Exchange, ...] = ()
+    muted: bool = False
+    talk_key: bool = False
+    gated: bool = False
+    ungate_wake: int = 0
+    stop_wake: int = 0
+    stopping: str = ""
+
+
+class Step:
+    """One application of the rules: the state as it changes, and the orders as they are given."""
+
+    def __init__(self, state: State, at_ms: float) -> None:
+        self.state = state
+        self.at_ms = at_ms
+        self.orders: list[Order] = []
+
+    def set(self, **changes: object) -> None:
+        """Replace fields of the state."""
+        self.state = msgspec.structs.replace(self.state, **changes)
+
+    def order(self, *orders: Order) -> None:
+        """Give orders, in this order."""
+        self.orders.extend(orders)
+
+    def wake(self, due_ms: float, why: str) -> int:
+        """Ask to be woken at ``due_ms``; the wake's number."""
+        number = self.state.next_wake
+        self.set(next_wake=number + 1)
+        self.order(WakeAt(number, due_ms, why))
+        return number
+
+    def utter(self, **changes: object) -> Utterance:
+        """Replace fields of the open utterance."""
+        assert self.state.utterance is not None
+        utterance = msgspec.structs.replace(self.state.utterance, **changes)
+        self.set(utterance=utterance)
+        return utterance
+
+    def utter_wake(self, purpose: str, due_ms: float) -> None:
+        """Ask to be woken for the open utterance; an older wake of the same purpose means nothing from now on."""
+        assert self.state.utterance is not None
+        number = self.wake(due_ms, purpose)
+        self.utter(wakes={**self.state.utterance.wakes, purpose: number})
+
+    def forget_wake(self, purpose: str) -> None:
+        """Let a wake of the open utterance mean nothing when it comes."""
+        assert self.state.utterance is not None
+        self.utter(wakes={k: v for k, v in self.state.utterance.wakes.items() if k != purpose})
+
+    def put(self, reply: Reply) -> Reply:
+        """Put back a changed reply or draft in the place its commitment gives it."""
+        self.set(**{"reply" if reply.committed else "draft": reply})
+        return reply
+
+    def find(self, basis: Basis) -> Reply | None:
+        """The living reply or draft on this basis."""
+        for reply in (self.state.reply, self.state.draft):
+            if reply is not None and reply.basis == basis:
+                return reply
+        return None

@@ -1,0 +1,56 @@
+"""The words of the open utterance: when to ask for them, and how they are revised."""
+
+from __future__ import annotations
+
+from voicetui.conversation.state import Step
+from voicetui.conversation.words import same_words
+from voicetui.events.listen import Transcribed
+from voicetui.events.orders import Revise, Transcribe
+from voicetui.events.sound import RATE_HZ
+
+
+def transcribe(step: Step, end_sample: int | None) -> None:
+    """Ask for the open utterance's words: all of them up to a pause (final), or the newest there are (a partial)."""
+    utterance = step.state.utterance
+    assert utterance is not None
+    request = step.state.next_request
+    start = max(0, utterance.start_sample - int(step.state.policy.preroll_ms * RATE_HZ / 1000))
+    step.set(next_request=request + 1)
+    step.utter(request=request, transcribing=True)
+    step.order(Transcribe(utterance.number, request, start, end_sample, final=end_sample is not None))
+
+
+def transcribe_pause(step: Step) -> None:
+    """Ask for the final words of the current pause."""
+    utterance = step.state.utterance
+    assert utterance is not None and utterance.pause is not None
+    transcribe(step, utterance.pause.sample + int(step.state.policy.tail_ms * RATE_HZ / 1000))
+
+
+def next_partial(step: Step, due_ms: float) -> None:
+    """Look at the words again at ``due_ms``."""
+    step.utter_wake("partial", due_ms)
+
+
+def partial_due(step: Step, due_ms: float) -> None:
+    """Ask for a partial transcript, unless one is still being made: never more than one at a time."""
+    utterance = step.state.utterance
+    if utterance is None or not utterance.speaking:
+        return
+    if utterance.transcribing:
+        next_partial(step, due_ms + step.state.policy.partial_every_ms)
+    else:
+        transcribe(step, None)
+
+
+def revise(step: Step, fact: Transcribed, settles: bool) -> None:
+    """Take over the new words. The revision rises only when they differ in more than case and punctuation."""
+    utterance = step.state.utterance
+    assert utterance is not None
+    if fact.doubt and not settles:
+        return
+    changed = not same_words(fact.text, utterance.text)
+    if changed or (settles and fact.text != utterance.text):
+        revision = utterance.revision + (1 if changed else 0)
+        step.utter(text=fact.text, revision=revision)
+        step.order(Revise(utterance.number, revision, fact.text, settles))

@@ -1,0 +1,52 @@
+"""What the words themselves say about the turn."""
+
+from __future__ import annotations
+
+from voicetui.events.words import normalise_words
+
+_FILLERS = frozenset(["um", "umm", "uh", "uhh", "uhm", "er", "erm", "hmm", "ah"])
+_ASK_FOR_MORE = frozenset(
+    ["a", "an", "the", "and", "or", "but", "so", "because", "if", "then", "than", "that", "which", "who", "of", "to", "from", "with", "without", "for", "in", "on", "at", "by", "into", "about", "as", "is", "are", "was", "were", "be", "my", "your", "his", "her", "its", "our", "their", "this", "these", "those", "i'm", "i'd", "i'll", "it's", "let's", "can", "could", "would", "should", "will", "shall", "do", "does", "did", "have", "has", "had", "not", "very", "more", "most", "also", "please"]
+)
+_FINISHED_WITH_ONE = frozenset(["that", "this", "please", "so", "more", "is", "are", "can", "do", "does", "did", "will", "would", "should", "could", "not", "was", "were", "have", "has", "had"])
+"""Words that ask for more, but also end finished sentences often enough that a full stop or question mark after them is believed."""
+
+_BACKCHANNEL = frozenset(
+    ["mm", "mmm", "mhm", "mmhmm", "mm-hmm", "hm", "hmm", "uh-huh", "uhhuh", "huh", "uh", "yeah", "yep", "yes", "yup", "ok", "okay", "right", "sure", "oh", "ah", "aha", "i", "see", "good", "great", "cool", "nice", "wow", "alright", "really", "exactly", "indeed"]
+)
+_MOST_BACKCHANNEL_WORDS = 3
+
+
+def unfinished(text: str) -> bool:
+    """Whether the last word or sign asks for more: a filler, a connective, a comma, trailing dots.
+
+    >>> unfinished("I want to reset the"), unfinished("That is all."), unfinished("What is that?")
+    (True, False, False)
+    """
+    bare = text.rstrip().rstrip("\"')”’")
+    words = normalise_words(bare)
+    if not words:
+        return False
+    if bare.endswith((",", "...", "…", "-", "–", "—", ":")):
+        return True
+    last = words[-1]
+    if last in _FILLERS:
+        return True
+    if last not in _ASK_FOR_MORE:
+        return False
+    return not (last in _FINISHED_WITH_ONE and bare.endswith((".", "?", "!")))
+
+
+def backchannel(text: str) -> bool:
+    """Whether these words only say "I am listening".
+
+    >>> backchannel("Mm-hmm."), backchannel("Yeah, okay."), backchannel("Yeah, stop.")
+    (True, True, False)
+    """
+    words = normalise_words(text)
+    return 0 < len(words) <= _MOST_BACKCHANNEL_WORDS and all(word in _BACKCHANNEL for word in words)
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether two texts differ in case and punctuation only."""
+    return normalise_words(one) == normalise_words(other)

@@ -1,0 +1,160 @@
+"""A scripted person: speaks into a microphone made of clips, and listens to what the session does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from voicetui.events import Entry
+from voicetui.events.orders import Commit, EndTurn, OpenUtterance, Reject
+from voicetui.events.session import Ready, SessionClosed
+from voicetui.events.speak import ClauseStarted, PlaybackCut, PlaybackFinished
+from voicetui.ports import RATE_HZ, Clock, Pcm16
+from voicetui.rehearse.scenario import Line, Scenario
+
+_BREATH_MS = 400.0
+"""Silence before a clip counts as unnoticed: longer than any detector needs to open an utterance."""
+
+
+class Mouth(Protocol):
+    """A microphone that clips can be played into."""
+
+    def play(self, samples: Pcm16, at_ms: float | None = None) -> float:
+        """Mix a clip in, at ``at_ms`` or as soon as possible; when its first sample will be heard."""
+
+
+class Watch:
+    """What a listener can tell from the journal: who is speaking, what is still open. Fed entry by entry."""
+
+    def __init__(self) -> None:
+        self.ready = False
+        self.closed = False
+        self.utterance_open = False
+        self.last_open_ms = -1.0
+        self.last_resolved_ms = -1.0
+        self.turn: int | None = None
+        self.reply_start_ms: float | None = None
+        self.last_reply_start_ms = -1.0
+        self.last_quiet_ms = 0.0
+        self._changed = asyncio.Event()
+
+    def feed(self, entries: Sequence[Entry]) -> None:
+        """Take in new entries."""
+        for entry in entries:
+            self._take(entry)
+        if entries:
+            self._changed.set()
+
+    async def until(self, holds: Callable[[], bool], clock: Clock, due_ms: float) -> bool:
+        """Wait until ``holds()`` or ``due_ms``; whether it holds."""
+        while not holds():
+            if clock.now_ms() >= due_ms:
+                return False
+            self._changed.clear()
+            waits = [asyncio.ensure_future(self._changed.wait()), asyncio.ensure_future(clock.sleep_until(due_ms))]
+            try:
+                await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for each in waits:
+                    each.cancel()
+        return True
+
+    @property
+    def idle(self) -> bool:
+        """Nothing open, nothing being answered."""
+        return not self.utterance_open and self.turn is None
+
+    def _take(self, entry: Entry) -> None:
+        match entry.body:
+            case Ready():
+                self.ready = True
+            case SessionClosed():
+                self.closed = True
+            case OpenUtterance():
+                self.utterance_open = True
+                self.last_open_ms = entry.at
+            case Reject():
+                self.utterance_open = False
+                self.last_resolved_ms = entry.at
+            case Commit():
+                self.utterance_open = False
+                self.turn = entry.body.basis.turn
+                self.reply_start_ms = None
+            case ClauseStarted() if self.reply_start_ms is None:
+                self.reply_start_ms = self.last_reply_start_ms = entry.at
+            case PlaybackFinished() | PlaybackCut():
+                self.last_quiet_ms = entry.at
+                self.reply_start_ms = None
+            case EndTurn():
+                self.last_resolved_ms = entry.at
+                if self.turn == entry.body.turn:
+                    self.turn = None
+            case _:
+                pass
+
+
+class Person:
+    """Says the lines of a scenario. ``sounds`` holds every clip, int16 [n] at 16 kHz, by path."""
+
+    def __init__(self, scenario: Scenario, sounds: Mapping[str, Pcm16], mouth: Mouth, watch: Watch, clock: Clock) -> None:
+        self._scenario = scenario
+        self._sounds = sounds
+        self._mouth = mouth
+        self._watch = watch
+        self._clock = clock
+
+    async def perform(self) -> None:
+        """Say every line, then wait for the last to be answered."""
+        watch, clock = self._watch, self._clock
+        await watch.until(lambda: watch.ready or watch.closed, clock, float("inf"))
+        for number, line in enumerate(self._scenario.lines):
+            if watch.closed:
+                return
+            interrupted = number + 1 < len(self._scenario.lines) and self._scenario.lines[number + 1].when == "reply"
+            await self._say(line, interrupted)
+        await watch.until(lambda: watch.idle or watch.closed, clock, clock.now_ms() + self._scenario.give_up_ms)
+
+    async def _say(self, line: Line, interrupted: bool) -> None:
+        watch, clock = self._watch, self._clock
+        if line.when == "reply":
+            heard = await watch.until(
+                lambda: watch.reply_start_ms is not None, clock, clock.now_ms() + self._scenario.give_up_ms
+            )
+            start_ms = (watch.reply_start_ms or clock.now_ms()) + line.after_ms if heard else clock.now_ms()
+        else:
+            start_ms = max(clock.now_ms(), watch.last_quiet_ms) + line.after_ms
+        sound = self._joined(line.say)
+        begins_ms = self._mouth.play(sound, start_ms)
+        ends_ms = begins_ms + len(sound) / RATE_HZ * 1e3
+        await clock.sleep_until(ends_ms)
+        if interrupted:
+            return
+        await self._wait_for_answer(begins_ms, ends_ms)
+
+    async def _wait_for_answer(self, begins_ms: float, ends_ms: float) -> None:
+        """Wait until what was said is answered to its end, or dropped; ask once when nothing is heard for too long."""
+        watch, clock = self._watch, self._clock
+
+        def answered() -> bool:
+            return watch.last_reply_start_ms > begins_ms
+
+        def over() -> bool:
+            return watch.closed or (watch.idle and watch.last_resolved_ms > ends_ms - _BREATH_MS)
+
+        patience_ms = ends_ms + self._scenario.patience_ms
+        if not await watch.until(lambda: answered() or over(), clock, patience_ms) and self._scenario.impatient:
+            again = self._joined(self._scenario.impatient)
+            ends_ms = self._mouth.play(again, clock.now_ms()) + len(again) / RATE_HZ * 1e3
+            await clock.sleep_until(ends_ms)
+        await watch.until(over, clock, ends_ms + self._scenario.give_up_ms)
+        if answered():
+            await watch.until(lambda: watch.idle or watch.closed, clock, clock.now_ms() + self._scenario.give_up_ms)
+
+    def _joined(self, say: Sequence[str | float]) -> Pcm16:
+        pieces = [
+            self._sounds[each] if isinstance(each, str) else np.zeros(round(each * RATE_HZ / 1e3), np.int16) for each in say
+        ]
+        return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)

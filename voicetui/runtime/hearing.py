@@ -1,0 +1,67 @@
+"""From the microphone's blocks to speech edges, with their times; and the pairing of samples with the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+from voicetui.events.listen import SpeechPaused, SpeechStarted
+from voicetui.events.session import Fault
+from voicetui.events.sound import RATE_HZ, ClockMapped, DeviceLost, SoundLost
+from voicetui.ports import Clock, Microphone, Post, SoundError, VoiceEdge
+from voicetui.runtime.parts import ClauseSound, Ear, Parts
+
+SoundT = TypeVar("SoundT", bound=ClauseSound)
+_MAP_EVERY_SAMPLES = 10 * RATE_HZ
+
+
+class Gate(Protocol):
+    """Whether the detector may hear."""
+
+    gated: bool
+
+
+async def listen(
+    microphone: Microphone, parts: Parts[SoundT], clock: Clock, gate: Gate, post: Post, is_muted: Callable[[], bool]
+) -> None:
+    """Open the microphone and hear it until it ends, is lost, or the task is cancelled."""
+    name = "microphone"
+    try:
+        opened = await microphone.open()
+        name = opened.name
+        post(opened, clock.now_ms())
+        next_map = 0
+        async for block in microphone.blocks():
+            muted = is_muted()
+            edges = parts.ear.hear(block, gate.gated, muted)
+            if parts.recorder is not None:
+                parts.recorder.user(block.samples * 0 if muted else block.samples, block.lost)
+            if block.lost:
+                lost = SoundLost("input", block.sample - block.lost, block.lost, 1, "the device lost sound")
+                post(lost, parts.ear.at_ms(block.sample - block.lost))
+            if block.sample >= next_map:
+                post(ClockMapped(block.sample), parts.ear.at_ms(block.sample))
+                next_map = block.sample + _MAP_EVERY_SAMPLES
+            for edge in edges:
+                post_edge(edge, parts.ear, post)
+    except SoundError as error:
+        post(DeviceLost("input", name, str(error)), clock.now_ms())
+        post(Fault("microphone", str(error), "Type instead of speaking, or choose another input."), clock.now_ms())
+    finally:
+        await microphone.close()
+
+
+def post_edge(edge: VoiceEdge, ear: Ear, post: Post) -> None:
+    """Post a detector's finding as a fact at the ADC time of its sample."""
+    at_ms, noticed_ms = ear.at_ms(edge.sample), ear.at_ms(edge.noticed_sample)
+    if edge.kind == "started":
+        post(SpeechStarted(edge.sample, round(noticed_ms, 1)), at_ms)
+    else:
+        fact = SpeechPaused(
+            edge.sample,
+            round(edge.uncertainty_ms, 1),
+            round(noticed_ms, 1),
+            round(edge.level_dbfs, 1),
+            round(edge.noise_dbfs, 1),
+        )
+        post(fact, at_ms)

@@ -1,0 +1,212 @@
+"""From orders to the stages that carry them out."""
+
+from __future__ import annotations
+
+import logging
+from typing import Generic, TypeVar
+
+import anyio
+
+from voicetui.events import Basis, Order
+from voicetui.events.orders import (
+    Cancel,
+    Cut,
+    Duck,
+    EndSession,
+    EndTurn,
+    FinishPlayback,
+    GateMic,
+    Generate,
+    Pause,
+    Play,
+    PrepareTier,
+    Resume,
+    Synthesize,
+    Transcribe,
+    WakeAt,
+)
+from voicetui.events.reply import ContextReady, GenerationFailed
+from voicetui.events.session import Fault, Woke
+from voicetui.events.speak import Discarded
+from voicetui.ports import RATE_HZ, Clock, Post, SoundError, StageError
+from voicetui.runtime.hearing import post_edge
+from voicetui.runtime.parts import ClauseSound, Parts, Player
+from voicetui.runtime.speaking import collect_playback
+from voicetui.runtime.turn import Scopes
+from voicetui.runtime.worker import Worker
+
+SoundT = TypeVar("SoundT", bound=ClauseSound)
+_log = logging.getLogger(__name__)
+_CLOSE_MS = 1500.0
+
+
+class Hands(Generic[SoundT]):
+    """Carries out orders. Those that only stand in the journal as decisions need no hands."""
+
+    def __init__(self, parts: Parts[SoundT], clock: Clock, post: Post, scopes: Scopes) -> None:
+        self.gated = False
+        self.ended = anyio.Event()
+        self.player: Player[SoundT] | None = None
+        self._parts = parts
+        self._clock = clock
+        self._post = post
+        self._scopes = scopes
+        self._replier = parts.make_replier(post)
+        self._synthesizer = parts.make_synthesizer(post)
+        self._workers = {name: Worker(name, clock) for name in ("transcribe", "synthesize")}
+        self._sounds: dict[tuple[Basis, int], SoundT] = {}
+        self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
+        self._ready_tiers: set[str] = set()
+        self._newest_request = 0
+
+    def carry_out(self, order: Order) -> None:
+        """Start carrying out one order; never waits. What comes of it is posted as facts."""
+        match order:
+            case WakeAt():
+                self._scopes.start_free(lambda: self._wake(order), f"wake {order.why}")
+            case Transcribe():
+                self._newest_request = order.request
+                self._scopes.start_free(lambda: self._transcribe(order), "transcribe")
+            case Generate():
+                self._scopes.open(order.basis)
+                self._scopes.start(order.basis, lambda: self._generate(order), "generate")
+            case Synthesize():
+                self._scopes.start(order.basis, lambda: self._synthesize(order), "synthesize")
+            case Play() | FinishPlayback() | Duck() | Pause() | Resume() | Cut():
+                self._to_player(order)
+            case Cancel():
+                self._void(order.basis, order.reason)
+            case EndTurn():
+                self._void(order.basis, order.outcome)
+            case PrepareTier():
+                self._scopes.start_free(lambda: self._prepare(order.tier), "prepare tier")
+            case GateMic():
+                self._gate(order.closed)
+            case EndSession():
+                self.ended.set()
+            case _:
+                pass
+
+    async def warm(self, tier: str) -> dict[str, float]:
+        """Warm every model and the session's tier at the same time; each part's ms. What fails is posted as a ``Fault``."""
+        load_ms: dict[str, float] = {}
+
+        async def one(name: str) -> None:
+            started_ms = self._clock.now_ms()
+            try:
+                if name == "tier":
+                    await self._prepare(tier)
+                else:
+                    await self._workers[name].run(lambda _: self._parts.warm[name]())
+            except StageError as error:
+                self._post(Fault(name, str(error), error.remedy), self._clock.now_ms())
+            load_ms[name] = round(self._clock.now_ms() - started_ms, 1)
+
+        async with anyio.create_task_group() as group:
+            for name in ("tier", *self._parts.warm):
+                group.start_soon(one, name)
+        return load_ms
+
+    async def close(self) -> None:
+        """Void everything that lives, stop the workers and close what is open, within about a second and a half."""
+        for basis in self._scopes.living:
+            self._void(basis, "session ended")
+        for worker in self._workers.values():
+            worker.close()
+        with anyio.move_on_after(_CLOSE_MS / 1e3):
+            if self._parts.microphone is not None:
+                await self._parts.microphone.close()
+            await self._parts.speaker.close()
+            for tier in self._parts.tiers.values():
+                await tier.close()
+        if self.player is not None:
+            collect_playback(self.player, self._parts)
+
+    async def _wake(self, order: WakeAt) -> None:
+        await self._clock.sleep_until(order.due_ms)
+        self._post(Woke(order.wake), self._clock.now_ms())
+
+    async def _transcribe(self, order: Transcribe) -> None:
+        sound, first_sample = self._parts.ear.read(order.start_sample, order.end_sample)
+
+        def job(waited_ms: float) -> None:
+            if order.final or order.request == self._newest_request:
+                fact = self._parts.transcriber.run(order, sound, first_sample, waited_ms)
+                self._post(fact, self._clock.now_ms())
+
+        await self._workers["transcribe"].run(job)
+
+    async def _generate(self, order: Generate) -> None:
+        now_ms = self._clock.now_ms()
+        self._post(ContextReady(order.basis, len(order.messages), now_ms), now_ms)
+        tier = self._parts.tiers.get(order.tier)
+        if tier is None:
+            names = ", ".join(self._parts.tiers)
+            failed = GenerationFailed(order.basis, "connect", f"there is no tier {order.tier!r}", f"Choose one of: {names}.")
+            self._post(failed, now_ms)
+            return
+        try:
+            await self._prepare(order.tier)
+        except StageError as error:
+            self._post(GenerationFailed(order.basis, error.stage, str(error), error.remedy), self._clock.now_ms())
+            return
+        await self._replier.run(order, tier)
+
+    async def _prepare(self, name: str) -> None:
+        """Warm a tier once. Raises ``StageError``; the next try starts anew."""
+        if name not in self._parts.tiers or name in self._ready_tiers:
+            return
+        async with self._tier_locks[name]:
+            if name not in self._ready_tiers:
+                await self._parts.tiers[name].warm()
+                self._ready_tiers.add(name)
+
+    async def _synthesize(self, order: Synthesize) -> None:
+        def job(waited_ms: float) -> SoundT | None:
+            if not self._scopes.is_living(order.basis):
+                return None
+            sound = self._synthesizer.run(order, self._scopes.is_living, waited_ms)
+            if sound is not None and not self._scopes.is_living(order.basis):
+                self._discard(order.basis, sound, "came too late")
+                return None
+            return sound
+
+        sound = await self._workers["synthesize"].run(job)
+        if sound is not None:
+            self._sounds[order.basis, order.clause] = sound
+            self._post(sound.fact, sound.at_ms)
+
+    def _to_player(self, order: Play | FinishPlayback | Duck | Pause | Resume | Cut) -> None:
+        player = self.player
+        if player is None:
+            raise SoundError("There is no speaker to play the reply on. See `voicetui devices`.")
+        match order:
+            case Play():
+                player.play(order, self._sounds.pop((order.basis, order.clause)))
+            case FinishPlayback():
+                player.finish(order)
+            case Duck():
+                player.duck(order)
+            case Pause():
+                player.pause(order)
+            case Resume():
+                player.resume(order)
+            case Cut():
+                player.cut(order)
+        collect_playback(player, self._parts)
+
+    def _void(self, basis: Basis, reason: str) -> None:
+        self._scopes.close(basis)
+        for key in [key for key in self._sounds if key[0] == basis]:
+            self._discard(basis, self._sounds.pop(key), reason)
+
+    def _discard(self, basis: Basis, sound: ClauseSound, reason: str) -> None:
+        samples = round(sound.duration_ms * RATE_HZ / 1000)
+        self._post(Discarded(basis, "synthesize", samples=samples, reason=reason), self._clock.now_ms())
+
+    def _gate(self, closed: bool) -> None:
+        self.gated = closed
+        if closed:
+            edge = self._parts.ear.stop_listening()
+            if edge is not None:
+                post_edge(edge, self._parts.ear, self._post)

@@ -1,0 +1,128 @@
+"""What a session is made of, as the session sees it. Wiring chooses the things behind these shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from voicetui.events import Basis
+from voicetui.events.listen import Transcribed, TranscribeFailed
+from voicetui.events.orders import Cut, Duck, FinishPlayback, Generate, Pause, Play, Resume, Synthesize, Transcribe
+from voicetui.events.speak import ClauseSynthesized
+from voicetui.ports import Block, Microphone, Pcm16, PcmFloat, Post, Renderer, Speaker, Tier, VoiceEdge
+
+
+class ClauseSound(Protocol):
+    """A clause's finished sound, with the fact that tells of it and that fact's time."""
+
+    @property
+    def fact(self) -> ClauseSynthesized: ...
+    @property
+    def at_ms(self) -> float: ...
+    @property
+    def duration_ms(self) -> float: ...
+
+
+SoundT = TypeVar("SoundT", bound=ClauseSound)
+MadeT = TypeVar("MadeT", bound=ClauseSound, covariant=True)
+PlayedT = TypeVar("PlayedT", bound=ClauseSound, contravariant=True)
+
+
+class Ear(Protocol):
+    """The microphone track and its detector."""
+
+    def hear(self, block: Block, gated: bool, muted: bool) -> list[VoiceEdge]:
+        """Append a block to the track; the edges found. Gated sound is kept but not listened to, muted sound is silence."""
+
+    def at_ms(self, sample: int) -> float:
+        """When a sample of the track was at the ADC, on the session clock."""
+
+    def sample_at(self, at_ms: float) -> int:
+        """The track's sample that was at the ADC at ``at_ms``; may lie before or beyond what is kept."""
+
+    def read(self, start_sample: int, end_sample: int | None) -> tuple[Pcm16, int]:
+        """Sound from ``start_sample`` to ``end_sample`` (None: the newest), as far as it is kept and exists; and where it starts."""
+
+    def stop_listening(self) -> VoiceEdge | None:
+        """Forget the running speech (the gate closes): the edge that closes it, if there was any."""
+
+    @property
+    def end(self) -> int:
+        """One past the newest sample."""
+
+
+class Transcriber(Protocol):
+    """Runs on the recogniser's worker."""
+
+    def run(self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float) -> Transcribed | TranscribeFailed:
+        """Never raises."""
+
+
+class Replier(Protocol):
+    """Generates and cuts clauses, posting facts as they come."""
+
+    async def run(self, order: Generate, tier: Tier) -> None:
+        """Until the reply's text is whole, failed or cancelled."""
+
+
+class Synthesizer(Protocol[MadeT]):
+    """Runs on the voice's worker; posts facts as they come."""
+
+    def run(self, order: Synthesize, is_current: Callable[[Basis], bool], waited_ms: float) -> MadeT | None:
+        """The clause's sound, or None if it is void or failed."""
+
+
+class Player(Protocol[PlayedT]):
+    """What the speaker plays now, and what was heard of it."""
+
+    @property
+    def renderer(self) -> Renderer:
+        """What the speaker pulls from."""
+
+    @property
+    def busy(self) -> bool:
+        """Whether ``poll`` may have something to tell."""
+
+    def play(self, order: Play, sound: PlayedT) -> None: ...
+    def finish(self, order: FinishPlayback) -> None: ...
+    def duck(self, order: Duck) -> None: ...
+    def pause(self, order: Pause) -> None: ...
+    def resume(self, order: Resume) -> None: ...
+    def cut(self, order: Cut) -> None: ...
+    def poll(self) -> None:
+        """Post what has happened at the DAC since the last call."""
+
+    def drain_played(self) -> list[tuple[float, PcmFloat]]:
+        """What was really played since the last call: DAC time of the first sample, samples at the renderer's rate."""
+
+
+class Recorder(Protocol):
+    """Writes the session's tracks."""
+
+    def user(self, samples: Pcm16, lost: int) -> None:
+        """The next samples of the microphone track; ``lost`` samples of silence come before them."""
+
+    def reply(self, sample: int, samples: PcmFloat, rate_hz: int) -> None:
+        """Reply sound whose first sample was at the DAC when the microphone track was at ``sample``."""
+
+    def close(self) -> None: ...
+
+
+@dataclass
+class Parts(Generic[SoundT]):
+    """Everything replaceable, chosen and configured."""
+
+    microphone: Microphone | None
+    speaker: Speaker
+    ear: Ear
+    transcriber: Transcriber
+    tiers: Mapping[str, Tier]
+    make_replier: Callable[[Post], Replier]
+    make_synthesizer: Callable[[Post], Synthesizer[SoundT]]
+    make_player: Callable[[Post, int], Player[SoundT]]
+    warm: Mapping[str, Callable[[], float]]
+    """Blocking warm-ups by part's name, run on their workers; each returns its first run's ms."""
+    recorder: Recorder | None = None
+    fallback_speaker: Callable[[], Speaker] | None = None
+    """A clock-paced null speaker, for when no output device can be opened."""

@@ -1,0 +1,155 @@
+"""One session: one inbox. Every fact is appended to the journal, decided on, and the orders appended before they are carried out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Generic, TypeVar, cast
+
+import anyio
+
+from voicetui.conversation.decide import decide
+from voicetui.conversation.state import State
+from voicetui.events import AnyFact, AnyOrder, Entry, Fact, Order
+from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened
+from voicetui.events.speak import PlaybackFinished
+from voicetui.journal.append import Journal
+from voicetui.ports import Clock, SoundError, StageError
+from voicetui.runtime.hearing import listen
+from voicetui.runtime.lag import LoopLag
+from voicetui.runtime.orders import Hands
+from voicetui.runtime.parts import ClauseSound, Parts
+from voicetui.runtime.speaking import open_speaker, watch_playback
+from voicetui.runtime.turn import Scopes
+
+SoundT = TypeVar("SoundT", bound=ClauseSound)
+_log = logging.getLogger(__name__)
+
+
+class Session(Generic[SoundT]):
+    """Runs a conversation on its parts until it is asked to stop.
+
+    ``post`` is safe from any thread; everything else belongs to the loop that runs ``run``.
+    """
+
+    def __init__(self, parts: Parts[SoundT], clock: Clock, journal: Journal, opened: SessionOpened) -> None:
+        self.parts = parts
+        self.clock = clock
+        self.journal = journal
+        self.lag = LoopLag()
+        self._opened = opened
+        self._state = State()
+        self._inbox: deque[tuple[Fact, float]] = deque()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._wake = asyncio.Event()
+        self._hands: Hands[SoundT] | None = None
+        self._ended = False
+        self.on_entries: Callable[[], None] = lambda: None
+        """Called on the loop after entries were appended."""
+
+    def post(self, fact: Fact, at_ms: float | None = None) -> None:
+        """Hand in a fact with the time of its source; now, if none is given. Safe from any thread; ignored once the session is over."""
+        self._inbox.append((fact, self.clock.now_ms() if at_ms is None else at_ms))
+        loop = self._loop
+        if loop is not None:
+            try:
+                loop.call_soon_threadsafe(self._wake.set)
+            except RuntimeError:  # the loop is closed: a late worker has nobody to tell
+                _log.debug("%s came after the session", type(fact).__name__)
+
+    async def run(self) -> None:
+        """Open devices, warm the models, converse until stopped, close everything. Never raises for a failing part."""
+        self._loop = asyncio.get_running_loop()
+        self._append_now(self._opened)
+        async with anyio.create_task_group() as group:
+            self._hands = Hands(self.parts, self.clock, self.post, Scopes(group))
+            group.start_soon(self._read_inbox, name="inbox")
+            group.start_soon(self.lag.watch, self.clock)
+            try:
+                await self._start(group)
+                await self._hands.ended.wait()
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._close()
+                group.cancel_scope.cancel()
+
+    @property
+    def state(self) -> State:
+        """What the rules know now."""
+        return self._state
+
+    async def _start(self, group: anyio.abc.TaskGroup) -> None:
+        hands = self._hands
+        assert hands is not None
+        player = await open_speaker(self.parts, self.clock, self.post)
+        hands.player = player
+        group.start_soon(self._watch_playback, name="playback")
+        load_ms = await hands.warm(self._opened.tier)
+        if self.parts.microphone is not None:
+            group.start_soon(self._listen, name="listen")
+        self.post(Ready(load_ms))
+
+    async def _listen(self) -> None:
+        hands = self._hands
+        assert hands is not None and self.parts.microphone is not None
+        await listen(self.parts.microphone, self.parts, self.clock, hands, self.post, lambda: self._state.muted)
+
+    async def _watch_playback(self) -> None:
+        assert self._hands is not None and self._hands.player is not None
+        await watch_playback(self._hands.player, self.parts, self.clock)
+
+    async def _read_inbox(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._inbox:
+                self._take(*self._inbox.popleft())
+            self.on_entries()
+
+    def _take(self, fact: Fact, at_ms: float) -> None:
+        hands = self._hands
+        assert hands is not None
+        if self._ended:
+            return
+        entry = self._append(fact, at_ms)
+        self._state, orders = decide(self._state, entry)
+        now_ms = self.clock.now_ms()
+        for order in orders:
+            self._append(order, now_ms)
+        for order in orders:
+            self._carry_out(hands, order)
+
+    def _carry_out(self, hands: Hands[SoundT], order: Order) -> None:
+        try:
+            hands.carry_out(order)
+            self._ended = hands.ended.is_set()
+        except (SoundError, StageError) as error:
+            self.post(Fault(type(order).__name__.lower(), str(error), getattr(error, "remedy", "")))
+        except Exception:
+            _log.exception("carrying out %r failed", order)
+            self.post(Fault("session", f"{type(order).__name__} could not be carried out", "See log.txt of this session."))
+
+    def _append_now(self, fact: Fact) -> None:
+        entry = self._append(fact, self.clock.now_ms())
+        self._state, _ = decide(self._state, entry)
+        self.on_entries()
+
+    def _append(self, body: Fact | Order, at_ms: float) -> Entry:
+        return self.journal.append(round(at_ms, 3), cast(AnyFact | AnyOrder, body))
+
+    async def _close(self) -> None:
+        hands = self._hands
+        assert hands is not None
+        await hands.close()
+        while self._inbox:
+            fact, at_ms = self._inbox.popleft()
+            if not isinstance(fact, PlaybackFinished):
+                self._append(fact, at_ms)
+        self._ended = True
+        self._append(SessionClosed(self._state.stopping or "ended"), self.clock.now_ms())
+        if self.parts.recorder is not None:
+            self.parts.recorder.close()
+        self.journal.close()
+        self.on_entries()

@@ -1,0 +1,61 @@
+"""Scopes: who owns the tasks of a turn, and which bases still live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import anyio
+from anyio.abc import TaskGroup
+
+from voicetui.events.base import Basis
+
+
+class Scopes:
+    """The tasks of each living basis, inside the session's task group. Work on a basis that is not living is void.
+
+    A draft's scope is the one its turn inherits when it is committed. ``living`` is the one thing other threads look at; it is
+    replaced, never changed in place.
+    """
+
+    def __init__(self, group: TaskGroup) -> None:
+        self._group = group
+        self._scopes: dict[Basis, set[anyio.CancelScope]] = {}
+        self.living: frozenset[Basis] = frozenset()
+
+    def open(self, basis: Basis) -> None:
+        """Let work on this basis live."""
+        self._scopes[basis] = set()
+        self.living = self.living | {basis}
+
+    def start(self, basis: Basis, job: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Start a task that is cancelled when its basis is voided. Nothing starts on a void basis."""
+
+        async def owned() -> None:
+            scopes = self._scopes.get(basis)
+            if scopes is None:
+                return
+            with anyio.CancelScope() as scope:
+                scopes.add(scope)
+                try:
+                    await job()
+                finally:
+                    scopes.discard(scope)
+
+        self._group.start_soon(owned, name=f"{name} {basis}")
+
+    def start_free(self, job: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Start a task of the session's own, which no turn owns."""
+        self._group.start_soon(job, name=name)
+
+    def close(self, basis: Basis) -> bool:
+        """Void a basis: its tasks are cancelled, and what they still deliver is discarded. False if it was void already."""
+        self.living = self.living - {basis}
+        scopes = self._scopes.pop(basis, None)
+        for scope in scopes or ():
+            scope.cancel()
+        return scopes is not None
+
+    def is_living(self, basis: Basis) -> bool:
+        """Whether work on this basis is still wanted. Safe from any thread."""
+        return basis in self.living

@@ -1,0 +1,415 @@
+"""Which sound device, and how to open it. PortAudio is behind :class:`Backend`, so that everything else runs without it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
+
+from voicetui.events.sound import Role
+from voicetui.ports import Clock, SoundError
+
+BUSY: Final = -9985
+BAD_RATE: Final = -9997
+BAD_CHANNELS: Final = -9998
+"""PortAudio's error codes (portaudio.h) that have a cure of their own."""
+
+DEFAULT: Final = "default"
+"""The name for whatever device the system prefers."""
+
+OTHER_RATES_HZ: Final = (48_000, 44_100, 96_000, 192_000, 32_000, 22_050, 16_000, 8_000)
+"""Tried in this order when a device refuses its own default rate."""
+
+_BLOCK_S: Final = 0.010
+_T = TypeVar("_T")
+
+
+class BackendError(Exception):
+    """PortAudio refused. ``code`` is its error code (0 where there is none)."""
+
+    def __init__(self, message: str, code: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Stream(Protocol):
+    """An open PortAudio stream."""
+
+    latency: float
+    """The latency it reports, in s."""
+
+    def start(self) -> None:
+        """Let the callbacks come."""
+
+    def abort(self) -> None:
+        """Stop at once."""
+
+    def close(self) -> None:
+        """Give the device back."""
+
+
+StreamCallback: TypeAlias = Callable[[Any, int, Any, Any], None]
+"""As PortAudio's: (float32 [frames, channels], frames, time info, status flags)."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSettings:
+    """How to open a stream: ``blocksize`` in frames, ``latency_s`` as asked for."""
+
+    device: int
+    rate_hz: int
+    channels: int
+    blocksize: int
+    latency_s: float
+
+
+class Backend(Protocol):
+    """The part of PortAudio that is used. Every method may raise ``BackendError``."""
+
+    def query_devices(self) -> Sequence[Mapping[str, Any]]:
+        """The devices, as ``sounddevice.query_devices()`` gives them."""
+
+    def query_hostapis(self) -> Sequence[Mapping[str, Any]]:
+        """The host APIs, as ``sounddevice.query_hostapis()`` gives them."""
+
+    def default_index(self, role: Role) -> int:
+        """The index of the system's default device, -1 where there is none."""
+
+    def check(self, role: Role, settings: StreamSettings) -> None:
+        """Raise ``BackendError`` when the device would not open like this."""
+
+    def open(
+        self, role: Role, settings: StreamSettings, callback: StreamCallback, finished: Callable[[], None]
+    ) -> Stream:
+        """An opened, not yet started, stream. ``finished`` is called when it ends by itself or is stopped."""
+
+    def refresh(self) -> None:
+        """Look again at what is plugged in. Only while no stream is open."""
+
+
+class PortAudio:
+    """The real thing, through ``sounddevice``, which is imported at the first use."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def query_devices(self) -> Sequence[Mapping[str, Any]]:
+        """See :class:`Backend`."""
+        return self._call(lambda sd: [dict(device) for device in sd.query_devices()])
+
+    def query_hostapis(self) -> Sequence[Mapping[str, Any]]:
+        """See :class:`Backend`."""
+        return self._call(lambda sd: [dict(host) for host in sd.query_hostapis()])
+
+    def default_index(self, role: Role) -> int:
+        """See :class:`Backend`."""
+        return self._call(lambda sd: int(sd.default.device[0 if role == "input" else 1]))
+
+    def check(self, role: Role, settings: StreamSettings) -> None:
+        """See :class:`Backend`."""
+
+        def ask(sd: Any) -> None:
+            check = sd.check_input_settings if role == "input" else sd.check_output_settings
+            check(device=settings.device, channels=settings.channels, dtype="float32", samplerate=settings.rate_hz)
+
+        self._call(ask)
+
+    def open(
+        self, role: Role, settings: StreamSettings, callback: StreamCallback, finished: Callable[[], None]
+    ) -> Stream:
+        """See :class:`Backend`."""
+
+        def make(sd: Any) -> Stream:
+            kind = sd.InputStream if role == "input" else sd.OutputStream
+            stream: Stream = kind(
+                device=settings.device,
+                samplerate=settings.rate_hz,
+                channels=settings.channels,
+                dtype="float32",
+                blocksize=settings.blocksize,
+                latency=settings.latency_s,
+                callback=callback,
+                finished_callback=finished,
+            )
+            return stream
+
+        return _Guarded(self._call(make), self)
+
+    def refresh(self) -> None:
+        """See :class:`Backend`."""
+
+        def again(sd: Any) -> None:
+            sd._terminate()
+            sd._initialize()
+
+        self._call(again)
+
+    def _call(self, use: Callable[[Any], _T]) -> _T:
+        """PortAudio is not thread-safe: one call at a time."""
+        sd = _sounddevice()
+        with self._lock:
+            try:
+                return use(sd)
+            except sd.PortAudioError as error:
+                code = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], int) else 0
+                raise BackendError(str(error), code) from error
+            except ValueError as error:
+                raise BackendError(str(error)) from error
+
+
+class _Guarded:
+    """A PortAudio stream whose errors are ``BackendError``."""
+
+    def __init__(self, stream: Stream, owner: PortAudio) -> None:
+        self._stream = stream
+        self._owner = owner
+        latency = stream.latency
+        self.latency = float(latency[0] if isinstance(latency, tuple) else latency)
+
+    def start(self) -> None:
+        self._owner._call(lambda _: self._stream.start())
+
+    def abort(self) -> None:
+        self._owner._call(lambda _: self._stream.abort())
+
+    def close(self) -> None:
+        self._owner._call(lambda _: self._stream.close())
+
+
+def _sounddevice() -> Any:
+    try:
+        import sounddevice
+    except OSError as error:
+        raise SoundError(
+            "the PortAudio library is not installed, so no sound device can be used. "
+            "Install it (Debian, Ubuntu: apt install libportaudio2; Fedora: dnf install portaudio; macOS: brew install portaudio), "
+            "or work without a microphone: voicetui demo, voicetui run FILE."
+        ) from error
+    except ImportError as error:
+        raise SoundError("the Python package sounddevice is not installed. Install it: pip install sounddevice") from error
+    return sounddevice
+
+
+@dataclass(frozen=True, slots=True)
+class SavedDevice:
+    """A device as a person chose it, to be found again: indices shuffle, names stay. ``host`` "" means any host API."""
+
+    name: str
+    host: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A sound device that is there now. ``index`` is good until the list is refreshed."""
+
+    index: int
+    name: str
+    host: str
+    input_channels: int
+    output_channels: int
+    default_rate_hz: int
+    default_input: bool = False
+    default_output: bool = False
+
+    def channels(self, role: Role) -> int:
+        """How many channels it has for ``role``; 0 when it cannot be used so."""
+        return self.input_channels if role == "input" else self.output_channels
+
+    @property
+    def saved(self) -> SavedDevice:
+        """What to keep to find it again."""
+        return SavedDevice(self.name, self.host)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The device to use. ``warning`` is a sentence for the person when it is not exactly what was saved, else ""."""
+
+    device: Device
+    warning: str = ""
+
+
+def list_devices(backend: Backend | None = None, refresh: bool = False) -> list[Device]:
+    """What is plugged in; [] when nothing is. ``refresh`` looks again (only while no stream is open).
+
+    Raises ``SoundError`` when the sound system cannot be asked.
+    """
+    backend = backend or PortAudio()
+    try:
+        if refresh:
+            backend.refresh()
+        hosts = [str(host.get("name", "")) for host in backend.query_hostapis()]
+        found = list(backend.query_devices())
+        default_input, default_output = _default(backend, "input"), _default(backend, "output")
+    except BackendError as error:
+        raise SoundError(f"the sound system cannot be asked for its devices: {error}. Is a sound server running?") from error
+    return [
+        Device(
+            index=index,
+            name=str(device.get("name", f"device {index}")),
+            host=hosts[host] if 0 <= (host := int(device.get("hostapi", -1))) < len(hosts) else "",
+            input_channels=max(0, int(device.get("max_input_channels") or 0)),
+            output_channels=max(0, int(device.get("max_output_channels") or 0)),
+            default_rate_hz=_whole_rate(device.get("default_samplerate")),
+            default_input=index == default_input,
+            default_output=index == default_output,
+        )
+        for index, device in enumerate(found)
+    ]
+
+
+def _default(backend: Backend, role: Role) -> int:
+    with suppress(BackendError):
+        return backend.default_index(role)
+    return -1
+
+
+def _whole_rate(rate: Any) -> int:
+    with suppress(TypeError, ValueError, OverflowError):
+        return max(0, round(float(rate)))
+    return 0
+
+
+def choose(role: Role, wanted: SavedDevice | str | None, backend: Backend | None = None) -> Choice:
+    """The device for ``role``: the system's default for None, "" and "default", else the one of that name.
+
+    A name is matched exactly, then without case and ALSA's shuffling "(hw:1,0)", then as a part of a name. Raises ``SoundError``, naming
+    what there is, when nothing or more than one device matches: another device is never taken instead.
+    """
+    devices = list_devices(backend)
+    usable = [device for device in devices if device.channels(role) > 0]
+    what = "microphone" if role == "input" else "speaker"
+    if not usable:
+        advice = "Type to it instead, or try: voicetui demo." if role == "input" else "The reply can only be read."
+        raise SoundError(f"there is no {what}: no sound device has {role} channels. Plug one in and look again. {advice}")
+    if wanted is None or (isinstance(wanted, str) and wanted.strip().lower() in ("", DEFAULT)):
+        for device in usable:
+            if device.default_input if role == "input" else device.default_output:
+                return Choice(device)
+        raise SoundError(f"the system has no default {what}. {_offer(usable, role)}")
+    saved = wanted if isinstance(wanted, SavedDevice) else SavedDevice(wanted.strip())
+    named = f"'{saved.name}'" + (f" ({saved.host})" if saved.host else "")
+    same_host = [device for device in usable if not saved.host or device.host == saved.host]
+    for matches in _matches(saved.name, same_host):
+        if len(matches) == 1 or (matches and all(match.name == saved.name for match in matches) and saved.host):
+            device = matches[0]
+            warning = "" if device.name == saved.name else f"{role} device {named} is now called '{device.name}'; using it."
+            return Choice(device, warning if isinstance(wanted, SavedDevice) else "")
+        if matches:
+            raise SoundError(f"more than one {role} device is called {named}: say which. {_offer(matches, role)}")
+    elsewhere = [device for device in usable if device.name == saved.name]
+    if len(elsewhere) == 1:
+        device = elsewhere[0]
+        return Choice(device, f"{role} device {named} is now under {device.host}; using it there.")
+    unusable = [device for device in devices if device.name == saved.name]
+    why = f"has no {role} channels" if unusable else "is not there"
+    raise SoundError(f"the {role} device {named} {why}, and no other is used without being asked. {_offer(usable, role)}")
+
+
+def _matches(name: str, devices: Sequence[Device]) -> Iterator[list[Device]]:
+    """Ever looser matches."""
+    yield [device for device in devices if device.name == name]
+    yield [device for device in devices if _plain(device.name) == _plain(name)]
+    yield [device for device in devices if _plain(name) and _plain(name) in _plain(device.name)]
+
+
+def _plain(name: str) -> str:
+    """Without case and without ALSA's "(hw:1,0)", which changes with the order of plugging in."""
+    head, _, tail = name.partition("(hw:")
+    return (head if tail else name).strip().lower()
+
+
+def _offer(devices: Sequence[Device], role: Role) -> str:
+    names = "; ".join(f"'{device.name}' ({device.host})" for device in devices[:8])
+    more = f"; and {len(devices) - 8} more" if len(devices) > 8 else ""
+    return f"There is: {names}{more}. Set [audio] {role} to one of them or to \"default\" (voicetui devices lists them)."
+
+
+def attempts(role: Role, device: Device, rate_hz: int | None = None) -> list[tuple[int, int]]:
+    """(rate_hz, channels) in the order to try: the device's own rate first, one channel before more."""
+    own = [device.default_rate_hz] if device.default_rate_hz > 0 else []
+    rates = [rate_hz] if rate_hz is not None else list(dict.fromkeys([*own, *OTHER_RATES_HZ]))
+    most = device.channels(role)
+    counts = [count for count in dict.fromkeys((1, 2, most)) if count <= most]
+    return [(rate, count) for rate in rates for count in counts]
+
+
+def settle_on(
+    backend: Backend, role: Role, device: Device, latency_s: float, use: Callable[[StreamSettings], _T], rate_hz: int | None = None
+) -> tuple[StreamSettings, _T]:
+    """The first settings the device takes, and what ``use`` made of them. ``use`` may raise ``BackendError`` to have the next tried.
+
+    Raises ``SoundError``: busy at once, anything else when nothing is left to try.
+    """
+    last = BackendError("it has no channels", BAD_CHANNELS)
+    bad_rates: set[int] = set()
+    for rate, channels in attempts(role, device, rate_hz):
+        if rate in bad_rates:
+            continue
+        settings = StreamSettings(device.index, rate, channels, max(1, round(rate * _BLOCK_S)), latency_s)
+        try:
+            backend.check(role, settings)
+            return settings, use(settings)
+        except BackendError as error:
+            last = error
+            if error.code == BUSY:
+                break
+            if error.code == BAD_RATE:
+                bad_rates.add(rate)
+    raise refusal(backend, role, device, last)
+
+
+def refusal(backend: Backend, role: Role, device: Device, error: BackendError) -> SoundError:
+    """The message for a device that would not open: what it is, why, and what else there is."""
+    others: list[Device] = []
+    with suppress(SoundError):
+        others = [other for other in list_devices(backend) if other.channels(role) > 0 and other.index != device.index]
+    if error.code == BUSY:
+        why = "is in use by another program. Close that, or choose another device"
+    elif error.code == BAD_RATE:
+        why = "accepts none of the usual sample rates"
+    elif error.code == BAD_CHANNELS:
+        why = f"refused every number of channels up to the {device.channels(role)} it reports"
+    else:
+        why = f"cannot be opened: {error}"
+    offer = _offer(others, role) if others else f"There is no other {role} device."
+    return SoundError(f"the {role} device '{device.name}' ({device.host}) {why}. {offer}")
+
+
+async def call_apart(clock: Clock, limit_ms: float, what: str, function: Callable[[], _T]) -> _T:
+    """Run a blocking ``function`` on a thread of its own; drivers have been seen to hang, so the thread is left behind after ``limit_ms``.
+
+    Raises what ``function`` raises, or ``SoundError`` saying ``what`` did not answer.
+    """
+    loop = asyncio.get_running_loop()
+    answer: asyncio.Future[_T] = loop.create_future()
+
+    def post(give: Callable[[Any], None], value: Any) -> None:
+        def unless_gone() -> None:
+            if not answer.done():
+                give(value)
+
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(unless_gone)
+
+    def run() -> None:
+        try:
+            value = function()
+        except BaseException as error:
+            post(answer.set_exception, error)
+        else:
+            post(answer.set_result, value)
+
+    threading.Thread(target=run, name="sound device", daemon=True).start()
+    limit = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + limit_ms))
+    try:
+        await asyncio.wait((answer, limit), return_when=asyncio.FIRST_COMPLETED)
+        if answer.done():
+            return answer.result()
+    finally:
+        limit.cancel()
+        answer.cancel()
+    raise SoundError(f"{what} did not answer for {limit_ms / 1e3:g} s; unplug it and plug it in again, or choose another")

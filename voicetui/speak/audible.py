@@ -1,0 +1,69 @@
+"""What of a sound can be heard, and shaping its edges: levels in 5 ms hops, fades."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from voicetui.ports import PcmFloat
+
+HOP_MS: Final = 5.0
+AUDIBLE_DBFS: Final = -50.0
+"""A hop at or above this RMS level is audible: the definition of ``reply_start``, shared with every other measurement."""
+
+AUDIBLE_RMS: Final = 10.0 ** (AUDIBLE_DBFS / 20.0)
+
+
+def frames_of(ms: float, rate_hz: int) -> int:
+    """How many frames ``ms`` milliseconds are, rounded."""
+    return round(ms * rate_hz / 1e3)
+
+
+def hop_frames(rate_hz: int) -> int:
+    """Frames in one hop at ``rate_hz``."""
+    return max(1, frames_of(HOP_MS, rate_hz))
+
+
+def hop_levels(samples: PcmFloat, rate_hz: int) -> PcmFloat:
+    """float32 [ceil(n / hop)]: the RMS of each 5 ms hop of float32 [n], counted from its start; the last hop may be shorter."""
+    if len(samples) == 0:
+        return np.zeros(0, np.float32)
+    starts = np.arange(0, len(samples), hop_frames(rate_hz))
+    counts = np.diff(np.append(starts, len(samples)))
+    power = np.add.reduceat(np.square(samples, dtype=np.float64), starts) / counts
+    return np.sqrt(power).astype(np.float32)
+
+
+def audible_span(samples: PcmFloat, rate_hz: int) -> tuple[int, int] | None:
+    """Where float32 [n] can be heard: (first frame of its first audible hop, end of its last one); None if nowhere."""
+    loud = np.flatnonzero(hop_levels(samples, rate_hz) >= AUDIBLE_RMS)
+    if len(loud) == 0:
+        return None
+    hop = hop_frames(rate_hz)
+    return int(loud[0]) * hop, min(len(samples), (int(loud[-1]) + 1) * hop)
+
+
+def trim_edges(samples: PcmFloat, rate_hz: int, lead_ms: float, trail_ms: float) -> PcmFloat:
+    """float32 [m <= n]: at most ``lead_ms`` before the first audible hop and ``trail_ms`` after the last one.
+
+    A sound that is silent all through keeps ``trail_ms`` of it.
+    """
+    span = audible_span(samples, rate_hz)
+    if span is None:
+        return samples[: frames_of(trail_ms, rate_hz)]
+    first, end = span
+    return samples[max(0, first - frames_of(lead_ms, rate_hz)) : end + frames_of(trail_ms, rate_hz)]
+
+
+def fade_edges(samples: PcmFloat, rate_hz: int, fade_ms: float) -> PcmFloat:
+    """A copy of float32 [n] that rises from zero and falls to zero over ``fade_ms`` (over half of it, where it is shorter)."""
+    faded = samples.astype(np.float32, copy=True)
+    count = min(frames_of(fade_ms, rate_hz), len(faded) // 2)
+    if count == 0:
+        faded[:] = 0.0
+        return faded
+    ramp = np.arange(count, dtype=np.float32) / np.float32(count)
+    faded[:count] *= ramp
+    faded[-count:] *= ramp[::-1]
+    return faded

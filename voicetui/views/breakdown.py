@@ -1,0 +1,123 @@
+"""Where the gap went: a walk back from the first audible sample along whatever was waited for.
+
+Stages overlap, so a sum of their durations means nothing.  The walk takes, at each step, the input that arrived last, and
+charges that stage from its own start to its finish; time between an input's arrival and the start of the stage that uses
+it is ``unaccounted``.  So the parts add up to the gap exactly: all arithmetic is in whole microseconds.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, get_args
+
+import msgspec
+
+Stage = Literal[
+    "endpoint",
+    "transcribe",
+    "context",
+    "tools",
+    "first_token",
+    "first_answer_token",
+    "first_clause",
+    "content_gate",
+    "synthesize",
+    "output",
+]
+STAGES: tuple[Stage, ...] = get_args(Stage)
+
+
+class StagesMs(msgspec.Struct, frozen=True):
+    """Milliseconds of the gap charged to each stage: 0 for a stage nothing was waited for, None where it cannot be known."""
+
+    endpoint: float | None = None
+    transcribe: float | None = None
+    context: float | None = None
+    tools: float | None = None
+    first_token: float | None = None
+    first_answer_token: float | None = None
+    first_clause: float | None = None
+    content_gate: float | None = None
+    synthesize: float | None = None
+    output: float | None = None
+    unaccounted: float | None = None
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A stage's work on the way to the ear, and the work it waited for. Times on the session clock, ms.
+
+    ``started_ms`` None: it began when its last input arrived.  ``finished_ms`` None: the journal does not say.
+    """
+
+    stage: Stage
+    started_ms: float | None
+    finished_ms: float | None
+    inputs: tuple[Step, ...] = ()
+
+
+def finite(ms: float | None) -> float | None:
+    """``ms``, or None where it is no finite number."""
+    return ms if ms is not None and math.isfinite(ms) else None
+
+
+def difference_ms(later_ms: float, earlier_ms: float) -> float:
+    """Later minus earlier, both rounded to whole microseconds first, so that differences add up."""
+    return (_us(later_ms) - _us(earlier_ms)) / 1000
+
+
+def walk_back(last: Step, user_end_ms: float) -> StagesMs:
+    """The parts of the time from ``user_end_ms`` to the finish of ``last``, which must be known. Their sum is that time.
+
+    A ``last`` that finished before ``user_end_ms`` (a reply over the user's speech) charges no stage; all is unaccounted.
+    """
+    assert last.finished_ms is not None
+    floor, end = _us(user_end_ms), _us(last.finished_ms)
+    spent_us: dict[Stage, int] = dict.fromkeys(STAGES, 0)
+    unaccounted_us = min(0, end - floor)
+    unknown: set[Stage] = set()
+    step: Step | None = last
+    while step is not None and end > floor:
+        source = _last_arrived(step.inputs)
+        start = _start_us(step, source, floor, end)
+        if start is None:
+            unknown.add(step.stage)
+            start = end
+        spent_us[step.stage] += end - start
+        arrival = floor
+        if source is not None:
+            arrival = start if source.finished_ms is None else _clip(_us(source.finished_ms), floor, start)
+        unaccounted_us += start - arrival
+        step, end = source, arrival
+    parts = {stage: None if stage in unknown else us / 1000 for stage, us in spent_us.items()}
+    return StagesMs(**parts, unaccounted=unaccounted_us / 1000)
+
+
+def _start_us(step: Step, source: Step | None, floor: int, end: int) -> int | None:
+    """When the step's stage began, within ``floor`` to ``end``; None where that cannot be known."""
+    if step.finished_ms is None:
+        return None
+    if step.started_ms is not None:
+        return _clip(_us(step.started_ms), floor, end)
+    if source is None or source.finished_ms is None:
+        return None
+    return _clip(_us(source.finished_ms), floor, end)
+
+
+def _last_arrived(inputs: tuple[Step, ...]) -> Step | None:
+    """The input that arrived last; of two that arrived together the one named first."""
+    return max(inputs, key=_arrival_ms, default=None)
+
+
+def _arrival_ms(step: Step) -> float:
+    """When a step's result arrived; one the journal does not know came no sooner than what it waited for."""
+    if step.finished_ms is not None:
+        return step.finished_ms
+    return max((_arrival_ms(source) for source in step.inputs), default=-math.inf)
+
+
+def _clip(us: int, low: int, high: int) -> int:
+    return min(max(us, low), high)
+
+
+def _us(ms: float) -> int:
+    return round(ms * 1000)
