@@ -20,7 +20,7 @@ def speech_started(step: Step, fact: SpeechStarted, at_ms: float) -> None:
         return
     policy = step.state.policy
     if step.state.utterance is not None:
-        utterance = step.utter(speaking=True, pause=None, settled=False, silence_over=False)
+        utterance = step.utter(speaking=True, pause=None, settled=False, final_asked=False, silence_over=False)
         step.forget_wake("endpoint")
         next_partial(step, fact.noticed_ms + policy.partial_every_ms)
     else:
@@ -39,7 +39,7 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     if utterance is None or not utterance.speaking:
         return
     policy, full = step.state.policy, step.state.setting.overlap == "full"
-    utterance = step.utter(speaking=False, pause=Pause(fact.sample, at_ms), settled=False, silence_over=False)
+    utterance = step.utter(speaking=False, pause=Pause(fact.sample, at_ms), settled=False, final_asked=False, silence_over=False)
     undecided = utterance.over and not utterance.bid
     if full or undecided or utterance.key_up:
         transcribe_pause(step)
@@ -52,7 +52,7 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
 def silence_over(step: Step) -> None:
     """The silence lasted; the turn is over once its words are known."""
     utterance = step.utter(silence_over=True)
-    if not (utterance.settled or utterance.transcribing or utterance.speaking):
+    if not (utterance.final_asked or utterance.speaking):
         transcribe_pause(step)
 
 
@@ -70,8 +70,6 @@ def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
         _wait_for_the_rest(step, fact)
     elif utterance.speaking and newest:
         next_partial(step, at_ms + step.state.policy.partial_every_ms)
-    elif newest and utterance.silence_over:
-        transcribe_pause(step)
     if utterance.over and not utterance.bid:
         reason = barge_in.verdict(step, fact, settles)
         if reason:

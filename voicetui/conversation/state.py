@@ -35,6 +35,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     request: int = 0
     """The newest transcription asked for; answers to older ones still revise the text, but settle nothing."""
     transcribing: bool = False
+    final_asked: bool = False
+    """The final transcript of the current pause was asked for."""
     settled: bool = False
     """The final transcript of the current pause is here."""
     doubt: str = ""

@@ -16,7 +16,7 @@ def transcribe(step: Step, end_sample: int | None) -> None:
     request = step.state.next_request
     start = max(0, utterance.start_sample - int(step.state.policy.preroll_ms * RATE_HZ / 1000))
     step.set(next_request=request + 1)
-    step.utter(request=request, transcribing=True)
+    step.utter(request=request, transcribing=True, final_asked=end_sample is not None)
     step.order(Transcribe(utterance.number, request, start, end_sample, final=end_sample is not None))
 
 

@@ -33,10 +33,10 @@ def session_folder(recordings: Path, started: datetime, tier: str) -> Path:
 
 
 class JournalWriter:
-    """Writes ``journal.jsonl`` in a session's folder, one ``write`` for each entry, so that a killed process loses nothing.
+    """Writes ``journal.jsonl`` in a session's folder, one ``write`` an entry, so that a killed process loses nothing.
 
-    A folder or disk that cannot be written is told once to ``report`` and never raised; later entries are still tried, and
-    ``lost`` counts those that are not in the file.
+    A folder or disk that cannot be written is told once to ``report`` and never raised; later entries are still
+    tried, and ``lost`` counts those that are not in the file.
     """
 
     def __init__(

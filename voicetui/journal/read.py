@@ -1,4 +1,4 @@
-"""Reading a journal, whole or while it is being written. What cannot be read is skipped and named; nothing is rewritten."""
+"""Reading a journal, whole or while it is written. What cannot be read is skipped and named; nothing is rewritten."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ProblemKind = Literal["header", "torn", "bad", "text", "unknown", "duplicate"]
 class Problem(msgspec.Struct, frozen=True):
     """Something wrong in a journal. ``line`` counts from 1; ``message`` is for a person.
 
-    ``kind``: "header" (missing, newer or out of place), "torn" (the last line is incomplete), "bad" (a line is no entry),
-    "text" (an entry was kept whose text was not UTF-8), "unknown" (a record type of a newer version), "duplicate" (a
-    sequence number came twice; the first is kept).
+    ``kind``: "header" (missing, newer or out of place), "torn" (the last line is incomplete), "bad" (a line is no
+    entry), "text" (an entry was kept whose text was not UTF-8), "unknown" (a record type of a newer version),
+    "duplicate" (a sequence number came twice; the first is kept).
     """
 
     line: int

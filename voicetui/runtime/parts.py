@@ -73,11 +73,18 @@ class Synthesizer(Protocol[MadeT]):
         """The clause's sound, or None if it is void or failed."""
 
 
+class TappedRenderer(Renderer, Protocol):
+    """A renderer that keeps what it rendered."""
+
+    def drain_played(self) -> list[tuple[float, PcmFloat]]:
+        """What was really played since the last call: DAC time of the first sample, samples at the renderer's rate."""
+
+
 class Player(Protocol[PlayedT]):
     """What the speaker plays now, and what was heard of it."""
 
     @property
-    def renderer(self) -> Renderer:
+    def renderer(self) -> TappedRenderer:
         """What the speaker pulls from."""
 
     @property
@@ -92,9 +99,6 @@ class Player(Protocol[PlayedT]):
     def cut(self, order: Cut) -> None: ...
     def poll(self) -> None:
         """Post what has happened at the DAC since the last call."""
-
-    def drain_played(self) -> list[tuple[float, PcmFloat]]:
-        """What was really played since the last call: DAC time of the first sample, samples at the renderer's rate."""
 
 
 class Recorder(Protocol):

@@ -43,6 +43,6 @@ def collect_playback(player: Player[SoundT], parts: Parts[SoundT]) -> None:
     if player.busy:
         player.poll()
     rate_hz = player.renderer.rate_hz
-    for dac_ms, samples in player.drain_played():
+    for dac_ms, samples in player.renderer.drain_played():
         if parts.recorder is not None:
             parts.recorder.reply(parts.ear.sample_at(dac_ms), samples, rate_hz)

@@ -1,8 +1,7 @@
-"""Which sound device, and how to open it. PortAudio is behind :class:`Backend`, so that everything else runs without it."""
+"""Which sound device, and how it opens. PortAudio is behind :class:`Backend`: everything else runs without it."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from voicetui.events.sound import Role
-from voicetui.ports import Clock, SoundError
+from voicetui.ports import SoundError
 
 BUSY: Final = -9985
 BAD_RATE: Final = -9997
@@ -185,11 +184,11 @@ def _sounddevice() -> Any:
     except OSError as error:
         raise SoundError(
             "the PortAudio library is not installed, so no sound device can be used. "
-            "Install it (Debian, Ubuntu: apt install libportaudio2; Fedora: dnf install portaudio; macOS: brew install portaudio), "
-            "or work without a microphone: voicetui demo, voicetui run FILE."
+            "Install it (Debian, Ubuntu: apt install libportaudio2; Fedora: dnf install portaudio; macOS: brew install "
+            "portaudio), or work without a microphone: voicetui demo, voicetui run FILE."
         ) from error
     except ImportError as error:
-        raise SoundError("the Python package sounddevice is not installed. Install it: pip install sounddevice") from error
+        raise SoundError("the Python package sounddevice is missing. Install it: pip install sounddevice") from error
     return sounddevice
 
 
@@ -245,7 +244,7 @@ def list_devices(backend: Backend | None = None, refresh: bool = False) -> list[
         found = list(backend.query_devices())
         default_input, default_output = _default(backend, "input"), _default(backend, "output")
     except BackendError as error:
-        raise SoundError(f"the sound system cannot be asked for its devices: {error}. Is a sound server running?") from error
+        raise SoundError(f"the sound system does not list its devices: {error}. Is a sound server running?") from error
     return [
         Device(
             index=index,
@@ -276,15 +275,15 @@ def _whole_rate(rate: Any) -> int:
 def choose(role: Role, wanted: SavedDevice | str | None, backend: Backend | None = None) -> Choice:
     """The device for ``role``: the system's default for None, "" and "default", else the one of that name.
 
-    A name is matched exactly, then without case and ALSA's shuffling "(hw:1,0)", then as a part of a name. Raises ``SoundError``, naming
-    what there is, when nothing or more than one device matches: another device is never taken instead.
+    A name is matched exactly, then without case and ALSA's shuffling "(hw:1,0)", then as a part of a name. Raises
+    ``SoundError``, naming what there is, when nothing or more than one matches: another device is never taken instead.
     """
     devices = list_devices(backend)
     usable = [device for device in devices if device.channels(role) > 0]
     what = "microphone" if role == "input" else "speaker"
     if not usable:
         advice = "Type to it instead, or try: voicetui demo." if role == "input" else "The reply can only be read."
-        raise SoundError(f"there is no {what}: no sound device has {role} channels. Plug one in and look again. {advice}")
+        raise SoundError(f"there is no {what}: no device has {role} channels. Plug one in and look again. {advice}")
     if wanted is None or (isinstance(wanted, str) and wanted.strip().lower() in ("", DEFAULT)):
         for device in usable:
             if device.default_input if role == "input" else device.default_output:
@@ -296,17 +295,17 @@ def choose(role: Role, wanted: SavedDevice | str | None, backend: Backend | None
     for matches in _matches(saved.name, same_host):
         if len(matches) == 1 or (matches and all(match.name == saved.name for match in matches) and saved.host):
             device = matches[0]
-            warning = "" if device.name == saved.name else f"{role} device {named} is now called '{device.name}'; using it."
-            return Choice(device, warning if isinstance(wanted, SavedDevice) else "")
+            renamed = isinstance(wanted, SavedDevice) and device.name != saved.name
+            return Choice(device, f"the {role} device {named} is now called '{device.name}'" if renamed else "")
         if matches:
             raise SoundError(f"more than one {role} device is called {named}: say which. {_offer(matches, role)}")
     elsewhere = [device for device in usable if device.name == saved.name]
     if len(elsewhere) == 1:
         device = elsewhere[0]
-        return Choice(device, f"{role} device {named} is now under {device.host}; using it there.")
+        return Choice(device, f"the {role} device {named} is now under {device.host}; it is used there")
     unusable = [device for device in devices if device.name == saved.name]
     why = f"has no {role} channels" if unusable else "is not there"
-    raise SoundError(f"the {role} device {named} {why}, and no other is used without being asked. {_offer(usable, role)}")
+    raise SoundError(f"the {role} device {named} {why}, and no other is used unasked. {_offer(usable, role)}")
 
 
 def _matches(name: str, devices: Sequence[Device]) -> Iterator[list[Device]]:
@@ -325,7 +324,7 @@ def _plain(name: str) -> str:
 def _offer(devices: Sequence[Device], role: Role) -> str:
     names = "; ".join(f"'{device.name}' ({device.host})" for device in devices[:8])
     more = f"; and {len(devices) - 8} more" if len(devices) > 8 else ""
-    return f"There is: {names}{more}. Set [audio] {role} to one of them or to \"default\" (voicetui devices lists them)."
+    return f'There is: {names}{more}. Set [audio] {role} to one of them or to "default" (voicetui devices lists them).'
 
 
 def attempts(role: Role, device: Device, rate_hz: int | None = None) -> list[tuple[int, int]]:
@@ -338,9 +337,14 @@ def attempts(role: Role, device: Device, rate_hz: int | None = None) -> list[tup
 
 
 def settle_on(
-    backend: Backend, role: Role, device: Device, latency_s: float, use: Callable[[StreamSettings], _T], rate_hz: int | None = None
+    backend: Backend,
+    role: Role,
+    device: Device,
+    latency_s: float,
+    use: Callable[[StreamSettings], _T],
+    rate_hz: int | None = None,
 ) -> tuple[StreamSettings, _T]:
-    """The first settings the device takes, and what ``use`` made of them. ``use`` may raise ``BackendError`` to have the next tried.
+    """The first settings the device takes, and what ``use`` made of them; after a ``BackendError`` the next are tried.
 
     Raises ``SoundError``: busy at once, anything else when nothing is left to try.
     """
@@ -377,39 +381,3 @@ def refusal(backend: Backend, role: Role, device: Device, error: BackendError) -
         why = f"cannot be opened: {error}"
     offer = _offer(others, role) if others else f"There is no other {role} device."
     return SoundError(f"the {role} device '{device.name}' ({device.host}) {why}. {offer}")
-
-
-async def call_apart(clock: Clock, limit_ms: float, what: str, function: Callable[[], _T]) -> _T:
-    """Run a blocking ``function`` on a thread of its own; drivers have been seen to hang, so the thread is left behind after ``limit_ms``.
-
-    Raises what ``function`` raises, or ``SoundError`` saying ``what`` did not answer.
-    """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[_T] = loop.create_future()
-
-    def post(give: Callable[[Any], None], value: Any) -> None:
-        def unless_gone() -> None:
-            if not answer.done():
-                give(value)
-
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(unless_gone)
-
-    def run() -> None:
-        try:
-            value = function()
-        except BaseException as error:
-            post(answer.set_exception, error)
-        else:
-            post(answer.set_result, value)
-
-    threading.Thread(target=run, name="sound device", daemon=True).start()
-    limit = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + limit_ms))
-    try:
-        await asyncio.wait((answer, limit), return_when=asyncio.FIRST_COMPLETED)
-        if answer.done():
-            return answer.result()
-    finally:
-        limit.cancel()
-        answer.cancel()
-    raise SoundError(f"{what} did not answer for {limit_ms / 1e3:g} s; unplug it and plug it in again, or choose another")

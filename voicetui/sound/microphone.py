@@ -1,76 +1,69 @@
 """Microphones: the device, and a scripted person with a clock.
 
-The PortAudio callback copies into a preallocated ring and preallocated stamps, and wakes the loop. Everything else (rates, times, losses,
-watching) is done on the loop.
+The PortAudio callback copies into a preallocated ring and preallocated stamps, and wakes the loop. Everything else
+(rates, times, losses, watching the sound) is done on the loop.
 """
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import suppress
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voicetui.events.sound import DeviceOpened
 from voicetui.ports import RATE_HZ, Block, Clock, Pcm16, PcmFloat, SoundError
-from voicetui.sound.devices import (
-    Backend,
-    Device,
-    PortAudio,
-    SavedDevice,
-    Stream,
-    StreamSettings,
-    call_apart,
-    choose,
-    settle_on,
-)
-from voicetui.sound.rates import ResampleStream, to_int16
-from voicetui.sound.track import StreamTimer, stamp_lead_ms
-
-FaultReport: TypeAlias = Callable[[str], None]
-"""Gets a sentence for a person about a device that misbehaves but goes on."""
+from voicetui.sound.devices import Backend, PortAudio, SavedDevice, StreamSettings
+from voicetui.sound.rates import ResampleStream, resampled_count, to_int16
+from voicetui.sound.stream import LiveStream, SoundWatch, StreamTimer, stamp_lead_ms
 
 LATENCY_MS: Final = 25.0
-START_LIMIT_MS: Final = 2_000.0
-LOST_AFTER_MS: Final = 900.0
-FROZEN_AFTER_MS: Final = 1_000.0
-SILENT_AFTER_MS: Final = 3_000.0
-OPEN_LIMIT_MS: Final = 8_000.0
-CLOSE_LIMIT_MS: Final = 1_000.0
+"""The latency asked of the device."""
 
 _RING_S: Final = 4.0
 _STAMPS: Final = 8_192
-_SETTLING: Final = 3
-"""Callbacks to see before saying where the times come from."""
 _LEAST: Final = RATE_HZ // 100
 _MOST: Final = RATE_HZ // 25
 """A block's least and greatest length in samples: 10 and 40 ms."""
+_PACE_MS: Final = 20.0
+_PACE: Final = RATE_HZ // 50
+_FLAG_LASTS_MS: Final = 1_000.0
+"""A step in the stamps this soon after an overflow is its loss."""
 
 
 class Capture:
-    """What the callback fills: float32 [capacity, channels] frames and a stamp for each callback.
+    """What the callback fills: float32 [capacity, channels] frames, and a stamp for each callback.
 
-    One writer (the audio thread), one reader (the loop). ``frames`` and ``calls`` only ever grow and are written last.
+    One writer (the audio thread), one reader (the loop). ``frames`` and ``calls`` only grow, and are written last.
     """
 
     def __init__(self, clock: Clock, settings: StreamSettings, wake: Callable[[], None]) -> None:
         self._clock = clock
         self._wake = wake
+        self.rate_hz = settings.rate_hz
+        self.block_ms = settings.blocksize / settings.rate_hz * 1e3
+        self.latency_ms = 0.0
         self.capacity = round(settings.rate_hz * _RING_S)
         self.ring: NDArray[np.float32] = np.zeros((self.capacity, settings.channels), np.float32)
-        self.starts = np.zeros(_STAMPS, np.int64)
-        self.counts = np.zeros(_STAMPS, np.int64)
-        self.called_ms = np.zeros(_STAMPS, np.float64)
-        self.leads_ms = np.zeros(_STAMPS, np.float64)
-        self.overflowed = np.zeros(_STAMPS, np.bool_)
+        self.starts: NDArray[np.int64] = np.zeros(_STAMPS, np.int64)
+        self.counts: NDArray[np.int64] = np.zeros(_STAMPS, np.int64)
+        self.called_ms: NDArray[np.float64] = np.zeros(_STAMPS, np.float64)
+        self.leads_ms: NDArray[np.float64] = np.zeros(_STAMPS, np.float64)
+        self.overflowed: NDArray[np.bool_] = np.zeros(_STAMPS, np.bool_)
         self.frames = 0
         self.calls = 0
         self.last_ms = -math.inf
+
+    @property
+    def source(self) -> Literal["stream", "counted"]:
+        """Whether the newest callback had a plausible stamp."""
+        return "counted" if math.isnan(self.leads_ms[(self.calls - 1) % _STAMPS]) else "stream"
+
+    def opened(self, latency_ms: float) -> None:
+        """The stream's reported latency."""
+        self.latency_ms = latency_ms
 
     def __call__(self, data: NDArray[np.float32], frames: int, times: Any, status: Any) -> None:
         """PortAudio's callback."""
@@ -80,7 +73,7 @@ class Capture:
         self.counts[place] = frames
         self.called_ms[place] = now_ms
         self.leads_ms[place] = stamp_lead_ms(times.currentTime, times.inputBufferAdcTime)
-        self.overflowed[place] = bool(status.input_overflow)
+        self.overflowed[place] = status.input_overflow
         first = self.frames % self.capacity
         head = min(frames, self.capacity - first)
         self.ring[first : first + head] = data[:head]
@@ -95,52 +88,18 @@ class Capture:
         """float32 [count] mono (channels averaged) from frame ``start`` on."""
         first = start % self.capacity
         head = min(count, self.capacity - first)
-        parts = (self.ring[first : first + head], self.ring[: count - head])
-        found = np.concatenate(parts) if head < count else parts[0]
-        return found[:, 0].copy() if found.shape[1] == 1 else found.mean(axis=1, dtype=np.float32)
+        found = np.concatenate((self.ring[first : first + head], self.ring[: count - head]))
+        return found[:, 0] if found.shape[1] == 1 else found.mean(axis=1, dtype=np.float32)
 
-
-class Watch:
-    """Notices a device that goes on calling but delivers nothing new: one block for ever, or nothing but one value."""
-
-    def __init__(self, rate_hz: int, name: str, on_fault: FaultReport | None) -> None:
-        self._ms_per_frame = 1e3 / rate_hz
-        self._name = name
-        self._on_fault = on_fault
-        self._last: PcmFloat = np.zeros(0, np.float32)
-        self._same_ms = 0.0
-        self._silent_ms = 0.0
-        self.frozen = False
-
-    def look(self, block: PcmFloat) -> None:
-        """Look at the next callback's float32 [n]."""
-        block_ms = len(block) * self._ms_per_frame
-        if len(block) == 0:
-            return
-        if block.min() == block.max():
-            before_ms, self._silent_ms = self._silent_ms, self._silent_ms + block_ms
-            if before_ms <= SILENT_AFTER_MS < self._silent_ms and self._on_fault:
-                self._on_fault(
-                    f"input silent: the microphone '{self._name}' has sent nothing but zeros for {SILENT_AFTER_MS / 1e3:g} s. "
-                    "Is it muted, or is the program not allowed to use it?"
-                )
-            self._same_ms = 0.0
-        else:
-            self._silent_ms = 0.0
-            same = np.array_equal(block, self._last)
-            self._same_ms = self._same_ms + block_ms if same else 0.0
-            if self._same_ms >= FROZEN_AFTER_MS:
-                # A pure tone from another program can fit the block exactly: it repeats inside it, too.
-                self.frozen = not _repeats_inside(block)
-                self._same_ms = 0.0
-        self._last = block
-
-
-def _repeats_inside(block: PcmFloat) -> bool:
-    length = len(block)
-    return any(
-        length % period == 0 and np.array_equal(block[period:], block[:-period]) for period in range(1, length // 2 + 1)
-    )
+    def oldest_call(self) -> int:
+        """The oldest callback whose sound will stay in the ring for another while."""
+        call = self.calls
+        newest = self.frames
+        while call > max(0, self.calls - _STAMPS // 2):
+            if newest - int(self.starts[(call - 1) % _STAMPS]) > self.capacity // 2:
+                break
+            call -= 1
+        return call
 
 
 class DeviceMicrophone:
@@ -152,28 +111,23 @@ class DeviceMicrophone:
         wanted: SavedDevice | str | None = None,
         *,
         backend: Backend | None = None,
-        on_fault: FaultReport | None = None,
+        on_fault: Callable[[str], None] | None = None,
         first_sample: int = 0,
         latency_ms: float = LATENCY_MS,
     ) -> None:
         """``first_sample`` is where the microphone track stands, when a lost device is opened again.
 
-        ``on_fault`` gets a sentence when the device only sends zeros, or is not exactly the one that was saved.
+        ``on_fault`` gets a sentence when the device is not exactly the one that was saved, or falls silent.
         """
         self._clock = clock
         self._wanted = wanted
         self._backend = backend or PortAudio()
         self._on_fault = on_fault
-        self._latency_ms = latency_ms
-        self._stream: Stream | None = None
-        self._capture: Capture | None = None
-        self._reader: _Reader | None = None
-        self._awake = asyncio.Event()
-        self._pending = False
-        self._loss = ""
-        self._closed = False
-        self._watchdog: asyncio.Task[None] | None = None
         self._first_sample = first_sample
+        self._latency_ms = latency_ms
+        self._live: LiveStream | None = None
+        self._reader: _Reader | None = None
+        self._watch: SoundWatch | None = None
 
     @property
     def overflows(self) -> int:
@@ -182,231 +136,144 @@ class DeviceMicrophone:
 
     async def open(self) -> DeviceOpened:
         """Start delivering. Raises ``SoundError``: no such device, busy, no rate it accepts, no sound within 2 s."""
-        loop = asyncio.get_running_loop()
-        self._closed = False
-        opened = await call_apart(self._clock, OPEN_LIMIT_MS, "the microphone", lambda: self._start(loop))
-        device, settings, stream, capture = opened
-        self._stream, self._capture = stream, capture
-        self._reader = _Reader(capture, settings, stream.latency * 1e3, self._first_sample, Watch(settings.rate_hz, device.name, self._on_fault))
-        if not await self._first_calls(capture):
-            await self.close()
-            raise SoundError(
-                f"the microphone '{device.name}' ({device.host}) opened, but sent nothing for {START_LIMIT_MS / 1e3:g} s. "
-                "Unplug it and plug it in again, or choose another: voicetui devices lists them."
-            )
-        self._reader.take()
-        self._name = device.name
-        self._watchdog = asyncio.create_task(self._watch(capture), name="microphone watchdog")
-        return DeviceOpened(
-            role="input",
-            name=device.name,
-            host=device.host,
-            rate_hz=settings.rate_hz,
-            channels=settings.channels,
-            latency_ms=stream.latency * 1e3,
-            clock=self._reader.timer.source,
+        await self.close()
+        live = self._live = LiveStream(self._clock, self._backend, "input")
+        device, rate_hz, warning = await live.find(self._wanted, self._latency_ms)
+        if warning and self._on_fault:
+            self._on_fault(warning)
+        capture, opened = await live.open(
+            device, self._latency_ms, lambda settings, wake: Capture(self._clock, settings, wake), rate_hz
         )
+        self._watch = SoundWatch(capture.rate_hz, device.name, self._on_fault)
+        self._reader = _Reader(capture, self._first_sample, self._watch)
+        return opened
 
     async def blocks(self) -> AsyncIterator[Block]:
         """10-40 ms blocks. Raises ``SoundError`` when the device is lost or frozen; ends after ``close``."""
-        reader, capture = self._reader, self._capture
-        if reader is None or capture is None:
+        live, reader, watch = self._live, self._reader, self._watch
+        if live is None or reader is None or watch is None:
             raise SoundError("the microphone is not open")
-        while not self._closed:
-            self._awake.clear()
-            self._pending = False
+        while not live.closed:
             for block in reader.take():
                 yield block
-            if reader.watch.frozen:
-                self._loss = (
-                    f"input frozen: the microphone '{self._name}' repeats the same {FROZEN_AFTER_MS / 1e3:g} s of sound for ever. "
-                    "Unplug it and plug it in again, or choose another."
-                )
-            if self._loss:
-                raise SoundError(self._loss)
-            await self._awake.wait()
+            if watch.frozen:
+                live.lose(watch.frozen)
+            if live.loss:
+                raise SoundError(live.loss)
+            await live.wait()
 
     async def close(self) -> None:
         """Stop. Idempotent; gives up on a driver that hangs."""
-        self._closed = True
-        self._awake.set()
-        if self._watchdog:
-            self._watchdog.cancel()
-            self._watchdog = None
-        stream, self._stream = self._stream, None
-        if stream is not None:
-            with suppress(Exception):
-                await call_apart(self._clock, CLOSE_LIMIT_MS, "the microphone", lambda: _stop(stream))
-
-    def _start(self, loop: asyncio.AbstractEventLoop) -> tuple[Device, StreamSettings, Stream, Capture]:
-        choice = choose("input", self._wanted, self._backend)
-        if choice.warning and self._on_fault:
-            loop.call_soon_threadsafe(self._on_fault, choice.warning)
-
-        def wake() -> None:
-            if not self._pending:
-                self._pending = True
-                with suppress(RuntimeError):  # the loop is closed
-                    loop.call_soon_threadsafe(self._awake.set)
-
-        def finished() -> None:
-            with suppress(RuntimeError):
-                loop.call_soon_threadsafe(self._finished)
-
-        def use(settings: StreamSettings) -> tuple[Stream, Capture]:
-            capture = Capture(self._clock, settings, wake)
-            stream = self._backend.open("input", settings, capture, finished)
-            try:
-                stream.start()
-            except Exception:
-                stream.close()
-                raise
-            return stream, capture
-
-        settings, (stream, capture) = settle_on(self._backend, "input", choice.device, self._latency_ms / 1e3, use)
-        return choice.device, settings, stream, capture
-
-    def _finished(self) -> None:
-        if not self._closed and not self._loss:
-            self._loss = self._lost_message("stopped by itself")
-            self._awake.set()
-
-    async def _first_calls(self, capture: Capture) -> bool:
-        limit = asyncio.ensure_future(self._clock.sleep_until(self._clock.now_ms() + START_LIMIT_MS))
-        try:
-            while capture.calls < _SETTLING and not limit.done():
-                self._awake.clear()
-                self._pending = False
-                if capture.calls >= _SETTLING:
-                    break
-                woken = asyncio.ensure_future(self._awake.wait())
-                await asyncio.wait((woken, limit), return_when=asyncio.FIRST_COMPLETED)
-                woken.cancel()
-        finally:
-            limit.cancel()
-        return capture.calls > 0
-
-    async def _watch(self, capture: Capture) -> None:
-        while True:
-            last_ms = capture.last_ms
-            await self._clock.sleep_until(last_ms + LOST_AFTER_MS)
-            if capture.last_ms == last_ms:
-                self._loss = self._loss or self._lost_message(f"has sent nothing for {LOST_AFTER_MS / 1e3:g} s")
-                self._awake.set()
-                return
-
-    def _lost_message(self, what: str) -> str:
-        return f"input lost: the microphone '{self._name}' {what}. Plug it in again, or choose another (voicetui devices lists them)."
-
-
-def _stop(stream: Stream) -> None:
-    try:
-        stream.abort()
-    finally:
-        stream.close()
+        if self._live is not None:
+            await self._live.close()
 
 
 class _Reader:
     """From callbacks to blocks: mono, 16 kHz, numbered, timed, losses found."""
 
-    def __init__(self, capture: Capture, settings: StreamSettings, latency_ms: float, first_sample: int, watch: Watch) -> None:
+    def __init__(self, capture: Capture, first_sample: int, watch: SoundWatch) -> None:
         self._capture = capture
-        self._rate_hz = settings.rate_hz
-        block_ms = settings.blocksize / settings.rate_hz * 1e3
-        self.timer = StreamTimer(settings.rate_hz, -max(latency_ms, block_ms))
-        self._counted = StreamTimer(settings.rate_hz, 0.0)
-        self.watch = watch
+        self._watch = watch
+        self._rate_hz = capture.rate_hz
+        self._timer = StreamTimer(capture.rate_hz, -max(capture.latency_ms, capture.block_ms))
+        self._calls_timer = StreamTimer(capture.rate_hz, 0.0)
+        """The line of the bare callbacks: does it say that sound is missing, too?"""
+        self._resample = ResampleStream(capture.rate_hz)
         self.overflows = 0
+        self._flagged_ms = 0.0
         self._calls = 0
         self._frames = 0
-        self._resample = ResampleStream(settings.rate_hz)
-        self._segment_sample = first_sample
-        self._segment_frame = 0
+        self._segment = (0, first_sample)
+        """(frame, sample) from which on frames and samples run in step."""
         self._sample = first_sample
+        self._lost = 0
         self._made: list[PcmFloat] = []
         self._made_samples = 0
-        self._lost = 0
-        self._flagged_ms = 0.0
         self._blocks: list[Block] = []
 
     def take(self) -> list[Block]:
         """Blocks of all callbacks since the last time."""
         capture = self._capture
-        calls = capture.calls
-        if calls - self._calls > _STAMPS // 2 or capture.frames - self._frames > capture.capacity * 3 // 4:
-            self._skip_to(max(self._calls, calls - 2))
-        while self._calls < calls:
-            place = self._calls % _STAMPS
-            start, count = int(capture.starts[place]), int(capture.counts[place])
-            self._one(start, count, float(capture.called_ms[place]), float(capture.leads_ms[place]), bool(capture.overflowed[place]))
+        behind = capture.frames - self._frames > capture.capacity * 3 // 4
+        if behind or capture.calls - self._calls > _STAMPS * 3 // 4:
+            self._skip_to(capture.oldest_call())
+        while self._calls < capture.calls:
+            self._take_call(self._calls % _STAMPS)
             self._calls += 1
-            self._frames = start + count
         blocks, self._blocks = self._blocks, []
         return blocks
 
-    def _one(self, start: int, count: int, called_ms: float, lead_ms: float, overflowed: bool) -> None:
-        mono = self._capture.read(start, count)
-        self.watch.look(mono)
+    def _take_call(self, place: int) -> None:
+        capture = self._capture
+        start, count = int(capture.starts[place]), int(capture.counts[place])
+        called_ms, overflowed = float(capture.called_ms[place]), bool(capture.overflowed[place])
         self.overflows += overflowed
-        self._flagged_ms = 1_000.0 if overflowed else max(0.0, self._flagged_ms - count / self._rate_hz * 1e3)
-        self._counted.time(start, count, called_ms, math.nan)
-        late_ms = max(self._counted.late_ms, self._counted.step_ms)
-        self.timer.time(start, count, called_ms, lead_ms, overflowed)
-        step_ms = self.timer.step_ms
-        if step_ms > 0 and (self._flagged_ms > 0 or self.timer.source == "counted" or late_ms >= step_ms / 2):
-            self._lose(start, round(step_ms / 1e3 * RATE_HZ))
+        self._flagged_ms = _FLAG_LASTS_MS if overflowed else self._flagged_ms - count / self._rate_hz * 1e3
+        self._calls_timer.time(start, count, called_ms, math.nan)
+        late_ms = max(self._calls_timer.late_ms, self._calls_timer.step_ms)
+        self._timer.time(start, count, called_ms, float(capture.leads_ms[place]), overflowed)
+        step_ms = self._timer.step_ms
+        if step_ms > 0 and (self._flagged_ms > 0 or self._timer.source == "counted" or late_ms >= step_ms / 2):
+            self._lose(start, round(step_ms * RATE_HZ / 1e3), step_ms)
+        mono = capture.read(start, count)
+        self._watch.look(mono)
         self._add(self._resample.feed(mono))
+        self._emit(_LEAST)
+        self._frames = start + count
 
     def _skip_to(self, call: int) -> None:
-        """The loop was away for so long that the ring was overwritten."""
-        start = int(self._capture.starts[call % _STAMPS])
-        missed = start - self._frames
-        self._lose(start, round(missed / self._rate_hz * RATE_HZ))
+        """The loop was away for so long that the ring was overwritten: frames are missing, but they were counted."""
+        start = int(self._capture.starts[call % _STAMPS]) if call < self._capture.calls else self._capture.frames
+        self._lose(start, resampled_count(start - self._frames, self._rate_hz, RATE_HZ), 0.0)
         self._calls, self._frames = call, start
 
-    def _lose(self, frame: int, samples: int) -> None:
+    def _lose(self, frame: int, samples: int, step_ms: float) -> None:
         """``samples`` are missing before ``frame``: hand out what was before, go on after them."""
         self._add(self._resample.flush())
-        self._emit(1)
+        self._emit(1, step_ms)
         self._lost += samples
         self._sample += samples
-        self._segment_sample = self._sample
-        self._segment_frame = frame
+        self._segment = (frame, self._sample)
 
     def _add(self, made: PcmFloat) -> None:
         self._made.append(made)
         self._made_samples += len(made)
-        self._emit(_LEAST)
 
-    def _emit(self, least: int) -> None:
+    def _emit(self, least: int, back_ms: float = 0.0) -> None:
+        """Make blocks of what there is, if that is at least ``least`` samples; it was ``back_ms`` before the line."""
         if self._made_samples < least:
             return
         samples = to_int16(np.concatenate(self._made))
         self._made.clear()
         self._made_samples = 0
-        pieces = math.ceil(len(samples) / _MOST)
-        for piece in np.array_split(samples, pieces):
-            frame = self._segment_frame + (self._sample - self._segment_sample) * self._rate_hz / RATE_HZ
-            self._blocks.append(Block(piece, self._sample, self.timer.at_ms(frame), self._lost))
+        for piece in np.array_split(samples, math.ceil(len(samples) / _MOST)):
+            frame = self._segment[0] + (self._sample - self._segment[1]) * self._rate_hz / RATE_HZ
+            self._blocks.append(Block(piece, self._sample, self._timer.at_ms(frame) - back_ms, self._lost))
             self._sample += len(piece)
             self._lost = 0
 
 
 class FileMicrophone:
-    """A ``ports.Microphone`` without hardware: a room with a little noise, and clips mixed in as a scripted person says them.
+    """A ``ports.Microphone`` without hardware: a room with a little noise, and clips mixed in as a person says them.
 
-    Paced by the clock in 20 ms blocks: a block comes when its last sample is over. When the loop is late the blocks come in a burst; no
-    time is lost, and clips stand where they were asked for, to the sample.
+    Paced by the clock in 20 ms blocks: a block comes when its last sample is over. When the loop is late the blocks
+    come in a burst; no time is lost, and clips stand where they were asked for, to the sample.
     """
 
     def __init__(
-        self, clock: Clock, clips: Sequence[tuple[float, Pcm16]] = (), *, noise_dbfs: float | None = -70.0, seed: int = 1, name: str = "file"
+        self,
+        clock: Clock,
+        clips: Sequence[tuple[float, Pcm16]] = (),
+        *,
+        noise_dbfs: float | None = -70.0,
+        seed: int = 1,
+        name: str = "file",
     ) -> None:
-        """``clips``: (ms after opening, int16 [n] 16 kHz). ``noise_dbfs``: the room's level, None for digital silence."""
+        """``clips``: (ms after opening, int16 [n] 16 kHz). ``noise_dbfs``: the room's, None for digital silence."""
         self._clock = clock
         self._name = name
         self._first = [(round(after_ms * RATE_HZ / 1e3), samples) for after_ms, samples in clips]
-        self._clips: deque[tuple[int, Pcm16]] = deque()
+        self._clips: list[tuple[int, Pcm16]] = []
         self._random = np.random.default_rng(seed)
         self._noise = 0.0 if noise_dbfs is None else 32768 * 10 ** (noise_dbfs / 20)
         self._origin_ms: float | None = None
@@ -415,31 +282,39 @@ class FileMicrophone:
 
     async def open(self) -> DeviceOpened:
         """Start the room: sample 0 is now."""
-        self._origin_ms = self._clock.now_ms()
-        self._clips.extend(self._first)
+        if self._origin_ms is None:
+            self._origin_ms = self._clock.now_ms()
+            self._clips.extend(self._first)
         return DeviceOpened(
-            role="input", name=self._name, host="paced", rate_hz=RATE_HZ, channels=1, latency_ms=_PACE_MS, clock="paced"
+            role="input",
+            name=self._name,
+            host="paced",
+            rate_hz=RATE_HZ,
+            channels=1,
+            latency_ms=_PACE_MS,
+            clock="paced",
         )
 
     def play(self, samples: Pcm16, at_ms: float | None = None) -> float:
-        """Mix in int16 [n] 16 kHz now, or at ``at_ms`` on the session clock if that is not over. The ms its first sample is at the ADC.
+        """Mix in int16 [n] 16 kHz from now on, or from ``at_ms`` on the session clock if that is not over yet.
+
+        Returns the ms at which its first sample is at the ADC. Raises ``SoundError`` before ``open``.
+        """
+        start = max(self._sample, self._sample_at(at_ms))
+        self._clips.append((start, samples))
+        return self._opened_ms() + start * 1e3 / RATE_HZ
+
+    def end(self, at_ms: float | None = None) -> None:
+        """End the stream at ``at_ms``, or now, on a block's edge. What is not played by then is not played.
 
         Raises ``SoundError`` before ``open``.
         """
-        origin_ms = self._opened_ms()
-        wanted_ms = self._clock.now_ms() if at_ms is None else at_ms
-        start = max(self._sample, math.ceil((wanted_ms - origin_ms) * RATE_HZ / 1e3 - 1e-6))
-        self._clips.append((start, samples))
-        return origin_ms + start * 1e3 / RATE_HZ
-
-    def end(self, at_ms: float | None = None) -> None:
-        """End the stream at ``at_ms``, or now, on the next block's edge. Clips not played by then are not played."""
-        self._end = round((self._clock.now_ms() if at_ms is None else at_ms) - self._opened_ms()) * RATE_HZ // 1000
+        self._end = self._sample_at(at_ms)
 
     async def blocks(self) -> AsyncIterator[Block]:
-        """20 ms blocks until ``end``."""
+        """20 ms blocks until ``end``. Raises ``SoundError`` before ``open``."""
         origin_ms = self._opened_ms()
-        while self._end is None or self._sample < self._end:
+        while True:
             await self._clock.sleep_until(origin_ms + (self._sample + _PACE) * 1e3 / RATE_HZ)
             if self._end is not None and self._sample >= self._end:
                 return
@@ -457,16 +332,17 @@ class FileMicrophone:
             raise SoundError("the file microphone is not open")
         return self._origin_ms
 
+    def _sample_at(self, at_ms: float | None) -> int:
+        """The first sample at or after ``at_ms`` (None: now)."""
+        after_ms = (self._clock.now_ms() if at_ms is None else at_ms) - self._opened_ms()
+        return math.ceil(after_ms * RATE_HZ / 1e3 - 1e-6)
+
     def _mix(self) -> Pcm16:
-        room = self._random.standard_normal(_PACE) * self._noise
+        mixed = self._random.standard_normal(_PACE) * self._noise
         first, last = self._sample, self._sample + _PACE
         for start, samples in self._clips:
             head, tail = max(first, start), min(last, start + len(samples))
             if head < tail:
-                room[head - first : tail - first] += samples[head - start : tail - start]
-        self._clips = deque(clip for clip in self._clips if clip[0] + len(clip[1]) > last)
-        return np.clip(np.rint(room), -32768, 32767).astype(np.int16)
-
-
-_PACE_MS: Final = 20.0
-_PACE: Final = RATE_HZ // 50
+                mixed[head - first : tail - first] += samples[head - start : tail - start]
+        self._clips = [clip for clip in self._clips if clip[0] + len(clip[1]) > last]
+        return np.clip(np.rint(mixed), -32768, 32767).astype(np.int16)

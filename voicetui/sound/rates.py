@@ -1,8 +1,8 @@
 """Sample rates, sample formats, levels.
 
-Live sound goes through :class:`ResampleStream`, a polyphase windowed-sinc filter: it holds back about 1 ms and hands out a steady
-number of samples. (soxr's own streams hold back 2 to 20 ms, in lumps, at every quality that filters out aliases.) Whole arrays go
-through soxr's high quality.
+Live sound goes through :class:`ResampleStream`, a polyphase windowed-sinc filter: it holds back about 1 ms and hands
+out a steady number of samples. (soxr's streams hold back 2 to 20 ms, in lumps, wherever they filter aliases out.)
+Whole arrays go through soxr's high quality.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _OVER: Final = 0.03
 def check_rate(rate_hz: float) -> int:
     """``rate_hz`` as an int. Raises ``SoundError`` when it is no sane sample rate."""
     if not math.isfinite(rate_hz) or not LOWEST_HZ <= rate_hz <= HIGHEST_HZ:
-        raise SoundError(f"a sample rate of {rate_hz:g} Hz is outside {LOWEST_HZ} to {HIGHEST_HZ} Hz")
+        raise SoundError(f"a sample rate of {rate_hz:,.0f} Hz, where {LOWEST_HZ:,} to {HIGHEST_HZ:,} Hz make sense")
     return round(rate_hz)
 
 
@@ -48,8 +48,9 @@ def resampled_count(count: int, from_hz: int, to_hz: int) -> int:
 class ResampleStream:
     """Mono float32 sound from one rate to another, piece by piece.
 
-    Output sample ``k`` is the input at time ``k / to_hz``: the filter's delay is taken out, so sample numbers stay true. What
-    cannot be known yet is held back (about 1 ms); :meth:`flush` hands it out, and the total is then :func:`resampled_count`.
+    Output sample ``k`` is the input at time ``k / to_hz``: its delay is taken out, so sample numbers stay true.
+    What cannot be known yet is held back (about 1 ms); :meth:`flush` hands it out, and the total is then
+    :func:`resampled_count`.
     """
 
     def __init__(self, from_hz: int, to_hz: int = RATE_HZ) -> None:
@@ -70,7 +71,7 @@ class ResampleStream:
     @property
     def delay_ms(self) -> float:
         """How much of the newest input is held back, at most."""
-        return self._taps.shape[1] / 2 / self.from_hz * 1e3
+        return float(self._taps.shape[1]) / 2 / self.from_hz * 1e3
 
     def feed(self, samples: PcmFloat) -> PcmFloat:
         """float32 [n] at ``from_hz`` (any n >= 0) to the float32 [m] at ``to_hz`` that can be known so far."""
@@ -128,15 +129,16 @@ def _filter_bank(from_hz: int, to_hz: int, phases: int) -> NDArray[np.float32]:
     shape = np.i0(beta * np.sqrt(np.clip(1 - (offsets / half) ** 2, 0, 1))) / np.i0(beta)
     bank = np.sinc(2 * cutoff_hz / from_hz * offsets) * shape
     bank /= bank.sum(axis=1, keepdims=True)
-    return bank.astype(np.float32)
+    narrow: NDArray[np.float32] = bank.astype(np.float32)
+    return narrow
 
 
 def to_mono(samples: NDArray[np.floating] | NDArray[np.integer]) -> PcmFloat:
     """float32 [n] in -1..1 from [n] or [n, channels] (float, or int16/int32 at full scale): channels are averaged."""
-    scale = 1.0 if samples.dtype.kind == "f" else 1.0 / (-float(np.iinfo(samples.dtype).min))  # type: ignore[type-var]
-    if samples.ndim == 1:
-        return (samples * np.float32(scale)).astype(np.float32)
-    return (samples.mean(axis=1, dtype=np.float64) * scale).astype(np.float32)
+    scale = 1.0 if samples.dtype.kind == "f" else 0.5 ** (8 * samples.dtype.itemsize - 1)
+    mono = samples if samples.ndim == 1 else samples.mean(axis=1, dtype=np.float64)
+    scaled: PcmFloat = (mono * scale).astype(np.float32)
+    return scaled
 
 
 def to_mono16k(samples: NDArray[np.floating] | NDArray[np.integer], rate_hz: float) -> Pcm16:
@@ -161,7 +163,8 @@ def fit_length(samples: PcmFloat, count: int) -> PcmFloat:
 
 def to_int16(samples: PcmFloat) -> Pcm16:
     """int16 [n] from float32 [n] in -1..1; what is louder is clipped."""
-    return np.clip(np.rint(samples * np.float32(32768.0)), -32768, 32767).astype(np.int16)
+    whole: Pcm16 = np.clip(np.rint(samples * np.float32(32768.0)), -32768, 32767).astype(np.int16)
+    return whole
 
 
 def to_float(samples: Pcm16) -> PcmFloat:
@@ -170,7 +173,7 @@ def to_float(samples: Pcm16) -> PcmFloat:
 
 
 def level_dbfs(samples: Pcm16 | PcmFloat) -> float:
-    """The RMS level of int16 or float32 [n] in dB below full scale (a full-scale square wave is 0); silence and n = 0 are -120."""
+    """RMS level of int16 or float32 [n] in dB (full-scale square wave 0, sine -3); silence and n = 0 are -120."""
     if len(samples) == 0:
         return SILENCE_DBFS
     scale = 32768.0 if samples.dtype == np.int16 else 1.0

@@ -1,7 +1,6 @@
 """Sound by sample number, and sample numbers by time.
 
-:class:`Track` keeps the newest sound, :class:`ClockLine` maps its samples to the session clock, :class:`StreamTimer` makes good
-times out of a device's stamps.
+:class:`Track` keeps the newest sound, :class:`ClockLine` maps its samples to the session clock.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from statistics import median
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
@@ -37,7 +36,7 @@ _WINDOW_MS: Final = 1000.0
 class Track:
     """A ring of 16 kHz mono int16 samples, indexed by absolute sample number from 0.
 
-    One writer. Reading copies, so a reader on another thread gets whole samples as long as it does not ask for the oldest ones.
+    One writer. Reading copies: a reader on another thread gets whole samples as long as it does not ask for the oldest.
     """
 
     def __init__(self, kept_s: float = KEPT_S, rate_hz: int = RATE_HZ) -> None:
@@ -105,8 +104,8 @@ class Track:
 class ClockLine:
     """The line that maps sample numbers to session ms, drawn through anchors (sample, at_ms) as they come.
 
-    Between knots the map is straight, beyond them it goes on at the nominal rate. It never runs backwards. Anchors may come with
-    every block or every 10 s.
+    Between knots the map is straight, beyond them it goes on at the nominal rate. It never runs backwards. Anchors may
+    come with every block or every 10 s.
     """
 
     def __init__(self, rate_hz: int = RATE_HZ) -> None:
@@ -136,8 +135,9 @@ class ClockLine:
     def add(self, sample: int, at_ms: float) -> bool:
         """Note that ``sample`` was at ``at_ms``. False when that is not (or not yet) believed.
 
-        Not believed: NaN, times or samples that run backwards, times more than 500 ms off the counted time. A step of 30 to 500 ms
-        is believed when three anchors in a row agree on it. (Both limits widen by 1000 ppm of the time since the last anchor.)
+        Not believed: NaN, times or samples that run backwards, times more than 500 ms off the counted time. A step of
+        30 to 500 ms is believed when three anchors in a row agree on it. (Both limits widen by 1000 ppm of the time
+        since the last anchor.)
         """
         offset = at_ms - sample * self._ms_per_sample
         if not math.isfinite(at_ms) or at_ms < 0 or (self.anchored and sample < self._last_sample):
@@ -258,106 +258,3 @@ class ClockLine:
 def _between(sample: float, first: int, first_offset: float, last: int, last_offset: float) -> float:
     share = min(1.0, (sample - first) / (last - first))
     return first_offset + (last_offset - first_offset) * share
-
-
-def stamp_lead_ms(current_s: float, buffer_s: float) -> float:
-    """How far PortAudio's buffer time lies after its current time, in ms; NaN where the stamps are implausible.
-
-    Only the difference is used: through ALSA's pulse plugin the current time is the wall clock. A buffer time of 0 means "unknown".
-    """
-    lead_ms = (buffer_s - current_s) * 1e3
-    return lead_ms if buffer_s > 0 and current_s > 0 and abs(lead_ms) <= LIMIT_MS else math.nan
-
-
-class StreamTimer:
-    """When a device stream's frames are at the converter, smoothed over its callbacks.
-
-    Numbers only, nothing allocated that grows: it may run inside the audio callback. While the stamps are plausible a frame's time is
-    callback time + lead (negative for an input). Without them it is callback time + the reported latency, and since a callback can
-    only be late, the earliest ones count. Single bad stamps change nothing; a step is followed when it lasts.
-    """
-
-    def __init__(self, rate_hz: float, reported_lead_ms: float) -> None:
-        """``reported_lead_ms``: the device's own latency, negative for an input."""
-        self._ms_per_frame = 1e3 / rate_hz
-        self._reported_lead_ms = reported_lead_ms
-        self._base_ms = 0.0
-        self._seen = 0
-        self._missing = 0
-        self._found = 0
-        self._run = 0
-        self._run_ms = 0.0
-        self._run_least_ms = 0.0
-        self.source: Literal["stream", "counted"] = "counted"
-        """Where the times come from now."""
-        self.step_ms = 0.0
-        """How far the last call moved the line at once; 0 nearly always."""
-        self.late_ms = 0.0
-        """By how much at least all of the newest frames are late against the line; 0 nearly always."""
-
-    def time(self, frame: int, frames: int, callback_ms: float, lead_ms: float, flagged: bool = False) -> float:
-        """The converter time (session ms) of frame number ``frame``, the first of ``frames`` that this callback handles.
-
-        ``lead_ms`` is from :func:`stamp_lead_ms`. ``flagged``: the device reported a loss, so a step is no surprise.
-        """
-        self.step_ms = 0.0
-        self._choose_source(lead_ms, callback_ms)
-        block_ms = frames * self._ms_per_frame
-        if self.source == "counted":
-            lead_ms = self._reported_lead_ms
-        if lead_ms == lead_ms:  # not NaN
-            self._follow(callback_ms + lead_ms - frame * self._ms_per_frame, block_ms, flagged)
-        return self.at_ms(frame)
-
-    def at_ms(self, frame: float) -> float:
-        """The converter time (session ms) of any frame."""
-        return self._base_ms + frame * self._ms_per_frame
-
-    def _choose_source(self, lead_ms: float, callback_ms: float) -> None:
-        if lead_ms == lead_ms:
-            self._missing = 0
-            self._found += 1
-            if self.source == "counted" and (self._seen == 0 or self._found >= _RELIABLE):
-                self.source = "stream"
-                self._seen = 0
-        else:
-            self._found = 0
-            self._missing += 1
-            if self.source == "stream" and self._missing >= _UNRELIABLE:
-                self.source = "counted"
-                self._seen = 0
-
-    def _follow(self, base_ms: float, block_ms: float, flagged: bool) -> None:
-        if self._seen == 0:
-            self._base_ms = base_ms
-        self._seen += 1
-        off_ms = base_ms - self._base_ms
-        counted = self.source == "counted"
-        if abs(off_ms) <= _JUMP_MS or (counted and off_ms < 0):
-            self._run = 0
-            self._run_ms = self.late_ms = 0.0
-            if not counted:
-                self._base_ms += off_ms * max(_GAIN, 1 / self._seen)
-            else:
-                self._base_ms += off_ms / 2 if off_ms < 0 else min(off_ms, _DRIFT * block_ms)
-            return
-        if self._run == 0 or (off_ms > 0) != (self._run_least_ms > 0) or abs(off_ms) < abs(self._run_least_ms):
-            self._run_least_ms = off_ms
-        self._run += 1
-        self._run_ms += block_ms
-        self.late_ms = max(0.0, self._run_least_ms)
-        enough_ms = _COUNTED_RUN_MS if counted else _STREAM_RUN_MS
-        if (flagged and not counted) or (self._run >= _RUN and self._run_ms >= enough_ms):
-            self.step_ms = self._run_least_ms
-            self._base_ms += self.step_ms
-            self._run = 0
-            self._run_ms = self.late_ms = 0.0
-
-
-_JUMP_MS: Final = 12.0
-_GAIN: Final = 1 / 32
-_RUN: Final = 5
-_STREAM_RUN_MS: Final = 60.0
-_COUNTED_RUN_MS: Final = 400.0
-_UNRELIABLE: Final = 10
-_RELIABLE: Final = 50

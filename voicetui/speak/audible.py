@@ -10,7 +10,7 @@ from voicetui.ports import PcmFloat
 
 HOP_MS: Final = 5.0
 AUDIBLE_DBFS: Final = -50.0
-"""A hop at or above this RMS level is audible: the definition of ``reply_start``, shared with every other measurement."""
+"""A hop at or above this RMS level is audible; every number that says "audible" means this."""
 
 AUDIBLE_RMS: Final = 10.0 ** (AUDIBLE_DBFS / 20.0)
 
@@ -26,7 +26,7 @@ def hop_frames(rate_hz: int) -> int:
 
 
 def hop_levels(samples: PcmFloat, rate_hz: int) -> PcmFloat:
-    """float32 [ceil(n / hop)]: the RMS of each 5 ms hop of float32 [n], counted from its start; the last hop may be shorter."""
+    """float32 [ceil(n / hop)]: the RMS of each 5 ms hop of float32 [n] from its start; the last may be shorter."""
     if len(samples) == 0:
         return np.zeros(0, np.float32)
     starts = np.arange(0, len(samples), hop_frames(rate_hz))
@@ -44,20 +44,20 @@ def audible_span(samples: PcmFloat, rate_hz: int) -> tuple[int, int] | None:
     return int(loud[0]) * hop, min(len(samples), (int(loud[-1]) + 1) * hop)
 
 
-def trim_edges(samples: PcmFloat, rate_hz: int, lead_ms: float, trail_ms: float) -> PcmFloat:
-    """float32 [m <= n]: at most ``lead_ms`` before the first audible hop and ``trail_ms`` after the last one.
+def kept_span(samples: PcmFloat, rate_hz: int, lead_ms: float, trail_ms: float) -> tuple[int, int]:
+    """The frames of float32 [n] left when silence is cut to ``lead_ms`` before and ``trail_ms`` after what is audible.
 
-    A sound that is silent all through keeps ``trail_ms`` of it.
+    Of a sound that is silent all through, ``trail_ms`` are left.
     """
     span = audible_span(samples, rate_hz)
     if span is None:
-        return samples[: frames_of(trail_ms, rate_hz)]
+        return 0, min(len(samples), frames_of(trail_ms, rate_hz))
     first, end = span
-    return samples[max(0, first - frames_of(lead_ms, rate_hz)) : end + frames_of(trail_ms, rate_hz)]
+    return max(0, first - frames_of(lead_ms, rate_hz)), min(len(samples), end + frames_of(trail_ms, rate_hz))
 
 
 def fade_edges(samples: PcmFloat, rate_hz: int, fade_ms: float) -> PcmFloat:
-    """A copy of float32 [n] that rises from zero and falls to zero over ``fade_ms`` (over half of it, where it is shorter)."""
+    """A copy of float32 [n] that rises from and falls to zero over ``fade_ms`` (or half of it, where it is shorter)."""
     faded = samples.astype(np.float32, copy=True)
     count = min(frames_of(fade_ms, rate_hz), len(faded) // 2)
     if count == 0:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from voicetui.ports import PcmFloat
 from voicetui.speak.audible import AUDIBLE_RMS, audible_span, frames_of, hop_frames, hop_levels
-from voicetui.speak.words import Word, time_words
+from voicetui.speak.words import Span, Word, words_of_text
 
 LONGEST_REPEAT_MS: Final = 1500.0
 """Going back to the start of a word never repeats more than this, however long the "word" is."""
@@ -18,16 +18,20 @@ LONGEST_REPEAT_MS: Final = 1500.0
 
 @dataclass(slots=True)
 class ClauseSound:
-    """A clause ready for the speaker: ``samples`` float32 [n] at the device's rate, ``offset`` frames into its reply."""
+    """A clause for the speaker: ``samples`` float32 [n] at the device's rate, ``offset`` frames into its reply.
+
+    ``audible`` are its frames from the first to the last that can be heard; ``levels`` the RMS of its 5 ms hops;
+    ``last_loud_hop`` for each hop the newest audible one up to it (-1: none).
+    """
 
     clause: int
     text: str
     samples: PcmFloat
     offset: int
-    audible: tuple[int, int] | None
+    audible: Span | None
     words: tuple[Word, ...]
-    last_loud_hop: NDArray[np.int64]
     levels: PcmFloat
+    last_loud_hop: NDArray[np.int64]
     started: bool = False
     ended: bool = False
 
@@ -55,42 +59,49 @@ class ReplySound:
         """How much of the reply was played; a word that was repeated counts once."""
         return self.played / self.rate_hz * 1e3
 
-    def add(self, clause: int, text: str, spoken: str, samples: PcmFloat) -> ClauseSound:
-        """Lay one more clause (float32 [n] at the device's rate) at the end."""
+    def add(self, clause: int, text: str, spoken: str, samples: PcmFloat, sounded: tuple[Span, ...]) -> ClauseSound:
+        """Lay one more clause at the end. ``sounded``: the frames of each word of ``spoken`` in ``samples``."""
         levels = hop_levels(samples, self.rate_hz)
-        hops = np.where(levels >= AUDIBLE_RMS, np.arange(len(levels)), -1)
-        span = audible_span(samples, self.rate_hz)
-        words = time_words(text, spoken, *(span or (0, len(samples))))
-        sound = ClauseSound(clause, text, samples, self.total, span, words, np.maximum.accumulate(hops), levels)
+        loud = np.where(levels >= AUDIBLE_RMS, np.arange(len(levels)), -1)
+        sound = ClauseSound(
+            clause,
+            text,
+            samples,
+            self.total,
+            audible_span(samples, self.rate_hz),
+            words_of_text(text, spoken, sounded),
+            levels,
+            np.maximum.accumulate(loud),
+        )
         self.clauses.append(sound)
         return sound
 
     def at(self, frame: int) -> ClauseSound | None:
-        """The clause that frame is in; the last one before it where none is; None in a reply without clauses."""
-        found = None
+        """The clause that ``frame`` is in; beyond the end the last one; None in a reply without clauses."""
         for clause in self.clauses:
-            if clause.offset > frame:
-                break
-            found = clause
-        return found
+            if frame < clause.end:
+                return clause
+        return self.clauses[-1] if self.clauses else None
 
     def heard(self) -> tuple[str, int]:
         """The model's text up to the last word that was heard at least by half, and how many words that is."""
         texts: list[str] = []
-        kept, count, seen = 0, 0, 0
+        kept = count = passed = 0
         for clause in self.clauses:
             reached = self.played - clause.offset
             heard = 0
-            if clause.audible and reached > 0:
+            if clause.audible and reached > clause.audible[0]:
                 heard = sum(2 * reached >= word.start + word.end for word in clause.words)
-            whole = heard == len(clause.words) and reached >= len(clause.samples)
-            texts.append(clause.text if whole else clause.text[: clause.words[heard - 1].text_end] if heard else "")
-            seen += len(clause.words) if whole else heard
+            if heard == len(clause.words) and reached >= len(clause.samples):
+                texts.append(clause.text)
+            else:
+                texts.append(clause.text[: clause.words[heard - 1].text_end] if heard else "")
+            passed += heard if clause.audible else len(clause.words)
             if heard:
-                kept, count = len(texts), seen
-            if not whole:
+                kept, count = len(texts), passed
+            if reached < len(clause.samples):
                 break
-        return join_texts(texts[:kept]), count
+        return joined(texts[:kept]), count
 
     def word_start(self, frame: int) -> int | None:
         """The start of the word that is said at ``frame`` (at most 1.5 s before it); None between words."""
@@ -104,34 +115,29 @@ class ReplySound:
         return None
 
     def last_audible(self, first: int, end: int, gain_from: float, gain_to: float) -> int | None:
-        """The end of the last audible hop among frames ``first`` to ``end`` played with gain going from one value to the other."""
+        """The end of the last audible hop of frames ``first`` to ``end`` played, gain going from one to another."""
         hop = hop_frames(self.rate_hz)
         for clause in reversed(self.clauses):
-            low, high = max(first, clause.offset), min(end, clause.end)
+            low, high = max(first, clause.offset) - clause.offset, min(end, clause.end) - clause.offset
             if low >= high:
                 continue
-            last = (high - 1 - clause.offset) // hop
-            if gain_from == gain_to == 1.0:
-                loud = int(clause.last_loud_hop[last])
-                if clause.offset + (loud + 1) * hop > low and loud >= 0:
-                    return min(high, clause.offset + (loud + 1) * hop)
-                continue
-            for index in range(last, (low - clause.offset) // hop - 1, -1):
-                hop_low = max(low, clause.offset + index * hop)
-                hop_high = min(high, clause.offset + (index + 1) * hop)
-                part = ((hop_low + hop_high) / 2 - first) / (end - first)
+            for index in range((high - 1) // hop, low // hop - 1, -1):
+                if gain_from == gain_to == 1.0:
+                    index = int(clause.last_loud_hop[index])
+                hop_low, hop_high = max(low, index * hop), min(high, (index + 1) * hop)
+                if index < 0 or hop_high <= low:
+                    break
+                part = (clause.offset + (hop_low + hop_high) / 2 - first) / (end - first)
                 if clause.levels[index] * (gain_from + (gain_to - gain_from) * part) >= AUDIBLE_RMS:
-                    return hop_high
+                    return clause.offset + hop_high
         return None
 
 
-def join_texts(texts: list[str]) -> str:
-    """The clauses' texts as one, with a space where neither side has one and the script uses them."""
-    joined = ""
+def joined(texts: list[str]) -> str:
+    """Clauses' texts as one text, with a space where both sides lack one and the script uses spaces."""
+    whole = ""
     for text in texts:
-        if joined and text and not joined[-1].isspace() and not text[0].isspace() and joined[-1].isascii():
-            joined += " "
-        joined += text
-    return joined.strip()
-
-
+        if whole and text and not whole[-1].isspace() and not text[0].isspace() and whole[-1].isascii():
+            whole += " "
+        whole += text
+    return whole.strip()

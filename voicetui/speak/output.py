@@ -1,4 +1,4 @@
-"""The ring the audio callback plays from: exact positions, click-free gain, nothing that could make the callback wait."""
+"""The ring the audio callback plays from: exact positions, gain without clicks, nothing it could wait for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from voicetui.speak.audible import frames_of
 DUCK_FADE_MS: Final = 10.0
 STOP_FADE_MS: Final = 15.0
 BACK_FADE_MS: Final = 10.0
-"""Ramps are linear: at these lengths none adds a step of more than 0.0015 of full scale between two samples at 44.1 kHz."""
+"""Ramps are linear: none of them adds more than 0.003 of full scale between two samples at 44.1 kHz."""
 
 _MARKS: Final = 8192
 """Rows kept for the engine: more than 30 s of 10 ms blocks."""
@@ -43,9 +43,10 @@ class Kind(IntEnum):
 class Mark(NamedTuple):
     """Something the callback did, at ``dac_ms`` at the DAC.
 
-    PLAYED: ``frames`` frames from ``position`` on were played, with gain going from ``gain_from`` to ``gain_to``. Others: the change
-    asked for under ``serial`` is complete; ``position`` is the first frame not played, ``frames`` how many its fade took. ``idle``
-    counts all frames of silence so far that were played because nothing was written (and nothing was held).
+    PLAYED: ``frames`` frames from ``position`` on were played, the gain going from ``gain_from`` to ``gain_to``.
+    Others: the change asked for under ``serial`` is complete; ``position`` is the first frame not played, ``frames``
+    what its fade took. ``idle`` counts all frames of silence so far that were played because nothing was written (and
+    nothing was held).
     """
 
     kind: Kind
@@ -61,20 +62,25 @@ class Mark(NamedTuple):
 class OutputRing:
     """A ``Renderer`` with one writer (the engine) and one reader (the audio callback), which share no lock.
 
-    Positions count frames ever written, from 0. The reader alone moves the reading place; the engine asks for changes through a
-    deque, whose ends are safe to use from two threads.
+    Positions count frames ever written, from 0. The reader alone moves the reading place; the engine asks for changes
+    through a deque, whose ends are safe to use from two threads.
     """
 
     def __init__(
-        self, rate_hz: int, *, capacity_s: float = 60.0, history_s: float = 10.0, tap_s: float = 10.0, duck_db: float = -15.0
+        self,
+        rate_hz: int,
+        *,
+        capacity_s: float = 60.0,
+        history_s: float = 10.0,
+        tap_s: float = 10.0,
+        duck_db: float = -15.0,
     ) -> None:
-        """Room for ``capacity_s`` not yet played; ``history_s`` of what was played stays, so that BACK can go back that far.
+        """Room for ``capacity_s`` not yet played; ``history_s`` of what was played stays, for BACK to go back to.
 
         ``tap_s`` of output is kept for ``drain_played``.
         """
         self.rate_hz = rate_hz
         self.underflows = 0
-        self.renders = 0
         self._ms_per_frame = 1e3 / rate_hz
         self._history = frames_of(history_s * 1e3, rate_hz)
         self._ring = np.zeros(max(1, frames_of(capacity_s * 1e3, rate_hz)) + self._history, np.float32)
@@ -122,13 +128,15 @@ class OutputRing:
         return count
 
     def ask(self, change: Change, position: int = -1) -> int:
-        """Ask for a change; the serial number its mark will carry. ``position``: where BACK is to go on from (-1: where held)."""
+        """Ask for a change; the serial number of its mark. ``position``: where BACK goes on from (-1: where held)."""
         self._serial += 1
-        self._changes.append((change, self._serial, self._written if change in (Change.DROP, Change.HUSH) else position))
+        if change in (Change.DROP, Change.HUSH):
+            position = self._written
+        self._changes.append((change, self._serial, position))
         return self._serial
 
     def drain_marks(self) -> list[Mark]:
-        """What the callback did since the last call, in order. The oldest are lost if this is not called for half a minute."""
+        """What the callback did since the last call, in order. The oldest are lost after half a minute."""
         rows, self._marks_taken = self._marks.since(self._marks_taken)
         return rows
 
@@ -159,13 +167,13 @@ class OutputRing:
     def _copy_tap(self, position: int, frames: int) -> PcmFloat | None:
         index = np.arange(position, position + frames) % len(self._tap)
         piece: PcmFloat = self._tap[index]
-        return piece if self._tap_written - position <= len(self._tap) else None  # None: overwritten, perhaps while copying
+        overwritten = self._tap_written - position > len(self._tap)  # perhaps while it was copied
+        return None if overwritten else piece
 
     # ---- the callback's side
 
     def render(self, out: PcmFloat, dac_ms: float) -> None:
         """Fill ``out`` (float32 [frames], mono), whose first frame will be at the DAC at ``dac_ms``."""
-        self.renders += 1
         while self._changes:
             change, serial, position = self._changes.popleft()
             self._obey(change, serial, position, dac_ms)
@@ -278,7 +286,15 @@ class _Marks:
         self._count = 0
 
     def add(
-        self, kind: int, serial: int, position: int, frames: int, dac_ms: float, gain_from: float, gain_to: float, idle: int
+        self,
+        kind: int,
+        serial: int,
+        position: int,
+        frames: int,
+        dac_ms: float,
+        gain_from: float,
+        gain_to: float,
+        idle: int,
     ) -> None:
         """Write one row."""
         whole, real = self._whole[self._count % self._rows], self._real[self._count % self._rows]

@@ -29,10 +29,10 @@ class ScriptedVoice:
         failures: Callable[[int, str], str | None] | None = None,
         work: Callable[[str], None] | None = None,
     ) -> None:
-        """``word_ms`` includes the ``gap_ms`` of silence after each word; ``lead_ms`` and ``trail_ms`` surround each sentence.
+        """``word_ms`` includes ``gap_ms`` of silence after each word; ``lead_ms`` and ``trail_ms`` frame each sentence.
 
-        ``failures(call, spoken)`` gives the message to fail with, or None; calls count from 0. ``work(sentence)`` is called for
-        each sentence before its sound is made, to let a test's clock move by what that would have cost.
+        ``failures(call, spoken)`` gives the message to fail with, or None; calls count from 0. ``work(sentence)`` is
+        called for each sentence before its sound is made, to let a test's clock move by what that would have cost.
         """
         self.rate_hz = rate_hz
         self.calls = 0
@@ -53,7 +53,7 @@ class ScriptedVoice:
         return 0.0
 
     def synthesize(self, spoken: str) -> Iterator[PcmFloat]:
-        """float32 [n] at ``rate_hz`` for each sentence that has words. Raises ``StageError`` where the script says so."""
+        """float32 [n] at ``rate_hz`` for each sentence with words. Raises ``StageError`` where the script says so."""
         call = self.calls
         self.calls += 1
         message = self._failures(call, spoken) if self._failures else None

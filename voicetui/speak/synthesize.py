@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,7 +14,9 @@ from voicetui.events.orders import Synthesize
 from voicetui.events.speak import ClauseSynthesized, Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, PcmFloat, Post, Voice
 from voicetui.sound.rates import resampled_count
-from voicetui.speak.audible import audible_span, fade_edges, trim_edges
+from voicetui.speak.audible import audible_span, fade_edges, kept_span
+from voicetui.speak.timing import Group, TimedPiece, estimated_spans, spans_from_groups
+from voicetui.speak.words import Span
 
 LEAD_MS: Final = 30.0
 TRAIL_MS: Final = 120.0
@@ -29,13 +31,15 @@ CACHED_LETTERS: Final = 48
 class SynthesizedClause:
     """A clause's finished sound: ``samples`` float32 [n] at ``rate_hz``, silence trimmed, edges faded, read-only.
 
-    ``fact`` tells of it and belongs to ``at_ms``; the caller posts it once the sound is where a ``Play`` order can find it.
+    ``words`` are the frames of each word of ``spoken``. ``fact`` tells of it all and belongs to ``at_ms``; the caller
+    posts it once a ``Play`` order can find the sound.
     """
 
     basis: Basis
     clause: int
     spoken: str
     samples: PcmFloat
+    words: tuple[Span, ...]
     rate_hz: int
     fact: ClauseSynthesized
     at_ms: float
@@ -44,6 +48,13 @@ class SynthesizedClause:
     def duration_ms(self) -> float:
         """Its length."""
         return len(self.samples) / self.rate_hz * 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class _Sound:
+    samples: PcmFloat
+    words: tuple[Span, ...]
+    first_audio_ms: float
 
 
 class _Void(Exception):
@@ -63,88 +74,108 @@ class Synthesizer:
         self._clock = clock
         self._post = post
         self._cached_clauses = cached_clauses
-        self._cache: OrderedDict[str, PcmFloat] = OrderedDict()
+        self._cache: OrderedDict[str, _Sound] = OrderedDict()
 
     def run(
         self, order: Synthesize, is_current: Callable[[Basis], bool], waited_ms: float = 0.0
     ) -> SynthesizedClause | None:
-        """Make the sound of one clause. None if its basis went void (``Discarded``) or it failed twice (``SynthesisFailed``).
+        """Make the sound of one clause; None if its basis is void (``Discarded``) or it failed (``SynthesisFailed``).
 
-        Blocks. ``is_current`` is asked before each piece; ``waited_ms`` is how long the order stood in the worker's queue.
-        Words without sound give a clause of zero samples: it plays in no time.
+        Blocks. ``is_current`` is asked before and after each sentence; ``waited_ms`` is how long the order stood in the
+        queue. Words without sound give a clause of zero samples: it plays in no time. Never raises for a failing voice.
         """
         started_ms = self._clock.now_ms()
         try:
-            samples, first_audio_ms = self._make(order, is_current)
+            sound = self._make(order, is_current)
         except _Void as void:
             now_ms = self._clock.now_ms()
             made = resampled_count(void.samples, self._voice.rate_hz, RATE_HZ)
-            self._post(
-                Discarded(order.basis, "synthesize", samples=made, ms=now_ms - started_ms, reason="basis is void"), now_ms
-            )
+            waste = Discarded(order.basis, "synthesize", samples=made, ms=now_ms - started_ms, reason="basis is void")
+            self._post(waste, now_ms)
             return None
         except Exception as error:  # whatever a voice raises costs one clause, not the session
             self._post(SynthesisFailed(order.basis, order.clause, _sentence(error)), self._clock.now_ms())
             return None
-        rate_hz = self._voice.rate_hz
+        samples, rate_hz = sound.samples, self._voice.rate_hz
         span = audible_span(samples, rate_hz)
         fact = ClauseSynthesized(
             order.basis,
             order.clause,
             started_ms=started_ms,
-            first_audio_ms=first_audio_ms,
+            first_audio_ms=sound.first_audio_ms,
             waited_ms=waited_ms,
             lead_ms=(span[0] if span else len(samples)) / rate_hz * 1e3,
             duration_ms=len(samples) / rate_hz * 1e3,
         )
-        return SynthesizedClause(
-            order.basis, order.clause, order.spoken, samples, rate_hz, fact, self._clock.now_ms()
-        )
+        now_ms = self._clock.now_ms()
+        return SynthesizedClause(order.basis, order.clause, order.spoken, samples, sound.words, rate_hz, fact, now_ms)
 
-    def _make(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> tuple[PcmFloat, float]:
-        """The finished samples and when the first raw ones existed. Raises ``_Void``, or what the voice raised twice."""
-        cached = self._cache.get(order.spoken)
-        if cached is not None and is_current(order.basis):
-            self._cache.move_to_end(order.spoken)
-            return cached, self._clock.now_ms()
-        try:
-            samples, first_audio_ms = self._collect(order, is_current)
-        except _Void:
-            raise
-        except Exception:  # one failure is common on ordinary text and passes at the second try
-            samples, first_audio_ms = self._collect(order, is_current)
-        samples.setflags(write=False)
-        self._remember(order.spoken, samples)
-        return samples, first_audio_ms
-
-    def _collect(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> tuple[PcmFloat, float]:
-        """One try: each piece trimmed and faded, all joined."""
-        pieces: list[PcmFloat] = []
-        raw_samples = 0
-        first_audio_ms: float | None = None
+    def _make(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> _Sound:
+        """The finished sound. Raises ``_Void``, or what the voice raised twice."""
         if not is_current(order.basis):
             raise _Void(0)
-        for piece in self._voice.synthesize(order.spoken):
-            raw_samples += len(piece)
-            if len(piece) and first_audio_ms is None:
+        cached = self._cache.get(order.spoken)
+        if cached is not None:
+            self._cache.move_to_end(order.spoken)
+            return _Sound(cached.samples, cached.words, self._clock.now_ms())
+        try:
+            sound = self._collect(order, is_current)
+        except _Void:
+            raise
+        except Exception:  # one failure happens on ordinary text and passes at the second try
+            sound = self._collect(order, is_current)
+        if self._cached_clauses and len(order.spoken) <= CACHED_LETTERS:
+            self._cache[order.spoken] = sound
+            if len(self._cache) > self._cached_clauses:
+                self._cache.popitem(last=False)
+        return sound
+
+    def _collect(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> _Sound:
+        """One try: each sentence trimmed and faded, all joined, the words placed."""
+        joined: list[PcmFloat] = []
+        groups: list[Group] | None = []
+        raw_samples = length = 0
+        first_audio_ms: float | None = None
+        for piece in self._pieces(order.spoken):
+            raw_samples += len(piece.samples)
+            if raw_samples and first_audio_ms is None:
                 first_audio_ms = self._clock.now_ms()
-            pieces.append(_finished(piece, self._voice.rate_hz))
             if not is_current(order.basis):
                 raise _Void(raw_samples)
-        joined = np.concatenate(pieces) if pieces else np.zeros(0, np.float32)
-        return joined, self._clock.now_ms() if first_audio_ms is None else first_audio_ms
+            safe = _safe(piece.samples)
+            first, end = kept_span(safe, self._voice.rate_hz, LEAD_MS, TRAIL_MS)
+            joined.append(fade_edges(safe[first:end], self._voice.rate_hz, FADE_MS))
+            if groups is not None and piece.groups is not None:
+                groups += [_moved(group, first, end, length) for group in piece.groups]
+            else:
+                groups = None
+            length += end - first
+        samples = np.concatenate(joined) if joined else np.zeros(0, np.float32)
+        samples.setflags(write=False)
+        words = spans_from_groups(order.spoken, groups) if groups else None
+        if words is None:
+            words = estimated_spans(order.spoken, *(audible_span(samples, self._voice.rate_hz) or (0, length)))
+        return _Sound(samples, words, self._clock.now_ms() if first_audio_ms is None else first_audio_ms)
 
-    def _remember(self, spoken: str, samples: PcmFloat) -> None:
-        if self._cached_clauses and len(spoken) <= CACHED_LETTERS:
-            self._cache[spoken] = samples
-            while len(self._cache) > self._cached_clauses:
-                self._cache.popitem(last=False)
+    def _pieces(self, spoken: str) -> Iterator[TimedPiece]:
+        timed: Callable[[str], Iterator[TimedPiece]] | None = getattr(self._voice, "synthesize_timed", None)
+        if timed is not None:
+            yield from timed(spoken)
+        else:
+            for samples in self._voice.synthesize(spoken):
+                yield TimedPiece(samples, None)
 
 
-def _finished(piece: PcmFloat, rate_hz: int) -> PcmFloat:
-    """float32 [n]: finite, within -1..1, trimmed and faded."""
-    safe = np.clip(np.nan_to_num(np.asarray(piece, np.float32).reshape(-1), posinf=1.0, neginf=-1.0), -1.0, 1.0)
-    return fade_edges(trim_edges(safe, rate_hz, LEAD_MS, TRAIL_MS), rate_hz, FADE_MS)
+def _safe(samples: PcmFloat) -> PcmFloat:
+    """float32 [n]: finite and within -1..1."""
+    flat = np.asarray(samples, np.float32).reshape(-1)
+    return np.clip(np.nan_to_num(flat, posinf=1.0, neginf=-1.0), -1.0, 1.0)
+
+
+def _moved(group: Group, first: int, end: int, to: int) -> Group:
+    """The group as it lies after only frames ``first`` to ``end`` were kept, at ``to``."""
+    start, stop = (min(max(frame, first), end) - first + to for frame in (group.start, group.end))
+    return Group(group.phonemes, start, stop)
 
 
 def _sentence(error: Exception) -> str:

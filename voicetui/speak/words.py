@@ -1,56 +1,36 @@
-"""When each word of a clause is said: an estimate from its letters, for counting what was heard and for going back to a word."""
+"""The words of a clause's text, and the time each of them takes of the sound that was made for it."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, TypeAlias
+
+Span: TypeAlias = tuple[int, int]
+"""[first, end): frames of a sound, or characters of a text."""
 
 _CJK: Final = "\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
 """Scripts written without spaces, where each character counts as a word. (Hangul is written with spaces.)"""
 
 _TOKEN: Final = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
-LETTERS_PER_WORD: Final = 2.0
-"""What a word takes beside its letters, in letters: short words are said slower than their spelling suggests."""
-
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of the model's text: ``text[:text_end]`` ends with it, and it sounds from ``start`` to ``end`` (frames in the clause)."""
+    """A word of the model's text: ``text[:text_end]`` ends with it; it sounds from frame ``start`` to ``end``."""
 
     text_end: int
     start: int
     end: int
 
 
-def count_words(text: str) -> int:
-    """How many words ``text`` has: runs without spaces that hold a letter or digit; in CJK, characters."""
-    return len(_tokens(text))
+def word_spans(text: str) -> list[Span]:
+    """Where the words of ``text`` are: runs without spaces that hold a letter or digit, in CJK single characters.
 
-
-def time_words(text: str, spoken: str, start: int, end: int) -> tuple[Word, ...]:
-    """The words of ``text`` spread over the audible frames ``start`` to ``end`` by the length of what is said for each.
-
-    ``spoken`` is what the voice was given ("forty nine dollars" for "$49"); words of ``text`` that are not said take no time.
+    Punctuation belongs to the word before it.
     """
-    ends = _tokens(text)
-    weights = _weights([text[first:last] for first, last in ends], [spoken[a:b] for a, b in _tokens(spoken)])
-    total = sum(weights)
-    words: list[Word] = []
-    passed = 0.0
-    for (_, text_end), weight in zip(ends, weights, strict=True):
-        word_start = start + round((end - start) * passed / total) if total else start
-        passed += weight
-        word_end = start + round((end - start) * passed / total) if total else end
-        words.append(Word(text_end, word_start, word_end))
-    return tuple(words)
-
-
-def _tokens(text: str) -> list[tuple[int, int]]:
-    """Where the words are: [first, end) each, punctuation kept with the word before it."""
-    spans: list[tuple[int, int]] = []
+    spans: list[Span] = []
     for found in _TOKEN.finditer(text):
         if any(character.isalnum() for character in found.group()):
             spans.append(found.span())
@@ -59,21 +39,49 @@ def _tokens(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _plain(word: str) -> str:
+def letters_of(word: str) -> str:
+    """Only the letters and digits of a word, in one case."""
     return "".join(character for character in word.casefold() if character.isalnum())
 
 
-def _weights(words: list[str], said: list[str]) -> list[float]:
-    """How long each of ``words`` takes, in letters, given that ``said`` is spoken for them."""
-    plain = [_plain(word) for word in words]
-    plain_said = [_plain(word) for word in said]
-    weights = [0.0] * len(words)
-    matcher = SequenceMatcher(None, plain, plain_said, autojunk=False)
-    for _, first, end, said_first, said_end in matcher.get_opcodes():
-        run = sum(len(word) + LETTERS_PER_WORD for word in plain_said[said_first:said_end])
-        letters = sum(len(word) for word in plain[first:end])
-        for index in range(first, end):
-            weights[index] = run * len(plain[index]) / letters if letters else 0.0
-        if first == end and run and words:
-            weights[min(first, len(words) - 1)] += run  # said, but not written: it belongs to the word it comes before
-    return weights
+def count_words(text: str) -> int:
+    """How many words ``text`` has."""
+    return len(word_spans(text))
+
+
+def words_of_text(text: str, spoken: str, sounded: tuple[Span, ...]) -> tuple[Word, ...]:
+    """The words of ``text`` with the frames of what was said for each.
+
+    ``spoken`` is what the voice was given ("forty nine dollars" for "$49"), ``sounded`` the frames of each of its words.
+    Words of ``text`` for which nothing was said take no time.
+    """
+    places = word_spans(text)
+    written = [letters_of(text[first:end]) for first, end in places]
+    said = [letters_of(spoken[first:end]) for first, end in word_spans(spoken)]
+    frames: list[Span | None] = [None] * len(written)
+    matcher = SequenceMatcher(None, written, said, autojunk=False)
+    for how, first, end, said_first, said_end in matcher.get_opcodes():
+        if how == "equal":
+            frames[first:end] = sounded[said_first:said_end]
+        elif how == "replace":
+            run = (sounded[said_first][0], sounded[said_end - 1][1])
+            frames[first:end] = share_out(run, [len(word) for word in written[first:end]])
+    words: list[Word] = []
+    reached = sounded[0][0] if sounded else 0
+    for (_, text_end), span in zip(places, frames, strict=True):
+        start, stop = span or (reached, reached)
+        words.append(Word(text_end, start, stop))
+        reached = stop
+    return tuple(words)
+
+
+def share_out(run: Span, weights: list[int]) -> list[Span]:
+    """Cut ``run`` into touching spans whose lengths go by ``weights``."""
+    total = sum(weights) or 1
+    spans: list[Span] = []
+    passed = 0
+    for weight in weights:
+        start = run[0] + round((run[1] - run[0]) * passed / total)
+        passed += weight
+        spans.append((start, run[0] + round((run[1] - run[0]) * passed / total)))
+    return spans

@@ -1,8 +1,8 @@
 """Where the gap went: a walk back from the first audible sample along whatever was waited for.
 
-Stages overlap, so a sum of their durations means nothing.  The walk takes, at each step, the input that arrived last, and
-charges that stage from its own start to its finish; time between an input's arrival and the start of the stage that uses
-it is ``unaccounted``.  So the parts add up to the gap exactly: all arithmetic is in whole microseconds.
+Stages overlap, so a sum of their durations means nothing. The walk takes, at each step, the input that arrived last,
+and charges that stage from its own start to its finish; time between an input's arrival and the start of the stage
+that uses it is ``unaccounted``. So the parts add up to the gap exactly: all arithmetic is in whole microseconds.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 class StagesMs(msgspec.Struct, frozen=True):
-    """Milliseconds of the gap charged to each stage: 0 for a stage nothing was waited for, None where it cannot be known."""
+    """Milliseconds of the gap by stage: 0 for a stage nothing waited for, None where it cannot be known."""
 
     endpoint: float | None = None
     transcribe: float | None = None
@@ -66,9 +66,10 @@ def difference_ms(later_ms: float, earlier_ms: float) -> float:
 
 
 def walk_back(last: Step, user_end_ms: float) -> StagesMs:
-    """The parts of the time from ``user_end_ms`` to the finish of ``last``, which must be known. Their sum is that time.
+    """The parts of the time from ``user_end_ms`` to the finish of ``last``, which must be known; they add up to it.
 
-    A ``last`` that finished before ``user_end_ms`` (a reply over the user's speech) charges no stage; all is unaccounted.
+    A ``last`` that finished before ``user_end_ms`` (a reply over the user's speech) charges no stage; all is
+    unaccounted.
     """
     assert last.finished_ms is not None
     floor, end = _us(user_end_ms), _us(last.finished_ms)

@@ -46,10 +46,11 @@ class Missing(msgspec.Struct, frozen=True):
 class TurnLatency(msgspec.Struct, frozen=True):
     """The figures of one turn.
 
-    ``gap_ms`` is ``reply_start`` minus ``user_end``; it is below 0 only where the reply began over the user's speech, and
-    then ``overlaps_user``.  ``stages_ms`` adds up to it, but for stages that are None.  ``basis`` is the one whose reply was
-    heard, else the committed one.  ``heard`` says that the reply itself became audible.  ``cold``: the first request of the
-    session, or one that had to connect.  ``tokens_per_second`` counts tokens after the first over the time after the first.
+    ``gap_ms`` is ``reply_start`` minus ``user_end``; it is below 0 only where the reply began over the user's speech,
+    and then ``overlaps_user``. ``stages_ms`` adds up to it, but for stages that are None. ``basis`` is the one whose
+    reply was heard, else the committed one. ``heard`` says that the reply itself became audible. ``cold``: the first
+    request of the session, or one that had to connect. ``tokens_per_second`` counts tokens after the first over the
+    time after the first.
     """
 
     turn: int
@@ -158,7 +159,7 @@ class LatencyView:
             outcome=turn.end.outcome if turn.end is not None else None,
             points=points,
             gap_ms=gap_ms,
-            uncertainty_ms=finite(turn.speech.uncertainty_ms) if turn.speech is not None and gap_ms is not None else None,
+            uncertainty_ms=turn.speech.uncertainty_ms if turn.speech is not None and gap_ms is not None else None,
             stages_ms=stages_ms,
             missing=_missing(turn, work, points, typed),
             heard=points.reply_start is not None,
@@ -240,6 +241,7 @@ def _missing(turn: _Turn, work: Work, points: Points, typed: bool) -> tuple[Miss
     spoken = "nobody spoke: the turn was typed" if typed else ""
     made = "a cached reply" if work.cached else f"the tier failed: {work.failure}" if work.failure else ""
     lost = "not in the journal"
+    silent = "only reasoning arrived" if points.first_token is not None else "no token arrived"
     reply = "not heard yet"
     if turn.end is not None:
         reply = f"the reply was not heard: {turn.end.outcome}" + (f", {turn.end.reason}" if turn.end.reason else "")
@@ -252,7 +254,7 @@ def _missing(turn: _Turn, work: Work, points: Points, typed: bool) -> tuple[Miss
         "request": made or lost,
         "first_byte": made or lost,
         "first_token": made or "no token arrived",
-        "first_answer_token": made or ("only reasoning arrived" if points.first_token is not None else "no token arrived"),
+        "first_answer_token": made or silent,
         "first_clause": made or "no clause was cut",
         "first_audio": made or "no sound was made",
         "reply_start": reply,

@@ -14,7 +14,8 @@ from voicetui.views.breakdown import finite
 class Words:
     """One believed transcript, ms on the session clock.
 
-    ``asked_ms`` is when what it waited for had come: the pause was noticed, or the silence had lasted. None for a partial.
+    ``asked_ms`` is when what it waited for had come: the pause was noticed, or the silence had lasted; None for a
+    partial.
     """
 
     at_ms: float | None
@@ -86,7 +87,7 @@ class SpeechFold:
         return self._by_turn.get(turn)
 
     def words_just_came(self, utterance: int | None) -> bool:
-        """Whether the orders now being read answer a transcript of ``utterance``: orders follow the fact they answer."""
+        """Whether the orders now being read answer a transcript of ``utterance``; orders follow their fact."""
         fact = self._trigger.body if self._trigger is not None else None
         return isinstance(fact, Transcribed) and fact.utterance == utterance
 
@@ -104,7 +105,7 @@ class SpeechFold:
             self.settled = speech
 
     def _can_start_ms(self, ordered_ms: float) -> float | None:
-        """When what a final transcription waits for had come: at a pause, when it was noticed; else when it was ordered."""
+        """When what a final transcription waits for had come: a pause noticed, or else whatever made it ordered."""
         noticed_ms = self._current.noticed_ms if self._current is not None else None
         if noticed_ms is None:
             return finite(ordered_ms)

@@ -37,8 +37,8 @@ class Rhythm(msgspec.Struct, frozen=True):
 class Reliability(msgspec.Struct, frozen=True):
     """What the failures beside a sample mean for it.
 
-    ``comparable`` is False as soon as anything failed: a quantile of the survivors flatters.  ``adjusted_p95`` counts every
-    failure as an answer that never came, so it is infinite once more than 5% failed.
+    ``comparable`` is False as soon as anything failed: a quantile of the survivors flatters. ``adjusted_p95`` counts
+    every failure as an answer that never came, so it is infinite once more than 5% failed.
     """
 
     n: int
@@ -75,8 +75,8 @@ def rhythm(values: Sequence[float], modes: Sequence[Hashable] | None = None) -> 
 def statistics(values: Sequence[float], modes: Sequence[Hashable] | None = None) -> Stats:
     """The figures of ``values`` in the order they were measured. What is not a finite number is left out.
 
-    ``modes`` (one for each value) keeps ``rhythm`` from comparing turns of different settings.  p95 only from 20 values,
-    p99 only from 100; a spread or a rhythm needs two.
+    ``modes`` (one for each value) keeps ``rhythm`` from comparing turns of different settings. p95 only from 20
+    values, p99 only from 100; a spread or a rhythm needs two.
     """
     kinds = modes if modes is not None else [None] * len(values)
     kept = [(value, mode) for value, mode in zip(values, kinds, strict=True) if math.isfinite(value)]

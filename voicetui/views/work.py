@@ -19,6 +19,8 @@ from voicetui.events.speak import ClauseStarted, ClauseSynthesized
 from voicetui.views.breakdown import finite
 from voicetui.views.speech import SpeechFold, Words
 
+_Generation = ContextReady | RequestSent | FirstByte | TokensArrived | GenerationEnded | GenerationFailed
+
 CACHED_NOTE = "cached"
 """The note of a ``GenerationEnded`` whose reply came from the reply cache."""
 
@@ -67,7 +69,7 @@ class Work:
     heard_ms: dict[int, float | None] = field(default_factory=dict)
 
     def reply_clause(self) -> int | None:
-        """The clause of the reply that was heard first. Clauses below 0 (fillers, error sentences) are not the reply."""
+        """The clause of the reply heard first. Clauses below 0 (fillers, error sentences) are not the reply."""
         heard = ((at_ms, clause) for clause, at_ms in self.heard_ms.items() if clause >= 0 and at_ms is not None)
         return min(heard, default=(0.0, None))[1]
 
@@ -83,13 +85,13 @@ class Work:
         return min((at_ms for clause, at_ms in self.heard_ms.items() if clause < 0 and at_ms is not None), default=None)
 
     def text_ms(self, clause: int) -> float | None:
-        """When the text was there that the synthesis of ``clause`` waited for: the clause, or in mode ``none`` the whole."""
+        """When the text was there that the synthesis of ``clause`` waited for: its own, or in mode ``none`` all."""
         cut_ms = self.clause_ms.get(clause)
         waited_for_all = self.ended_seq is not None and self.synthesis_seq.get(clause, 0) > self.ended_seq
         return self.ended_ms if waited_for_all and self.ended_ms is not None else cut_ms
 
     def sound_ready_ms(self, clause: int) -> float | None:
-        """When playing ``clause`` could begin: with its first samples if it was played as it grew, else when it was whole."""
+        """When playing ``clause`` could begin: at its first samples if it was played as it grew, else when whole."""
         sound = self.sounds.get(clause)
         if sound is None:
             return None
@@ -128,9 +130,6 @@ class WorkFold:
                 user = speech.of_turn(body.basis.turn)
                 work.asked_seq, work.asked_ms, work.tier = entry.seq, at_ms, body.tier
                 work.speculative, work.transcript = body.speculative, user.words if user is not None else None
-            case ContextReady() | RequestSent() | FirstByte() | TokensArrived() | GenerationEnded() | GenerationFailed():
-                work = self.of(body.basis)
-                self._generation(work, entry, body)
             case ClauseCut():
                 work = self.of(body.basis)
                 work.clause_ms.setdefault(body.clause, at_ms)
@@ -149,16 +148,14 @@ class WorkFold:
                 work = self.of(body.basis)
                 work.heard_ms.setdefault(body.clause, at_ms)
             case _:
-                return None
+                return self._generation(entry)
         return work
 
-    def _generation(
-        self,
-        work: Work,
-        entry: Entry,
-        body: ContextReady | RequestSent | FirstByte | TokensArrived | GenerationEnded | GenerationFailed,
-    ) -> None:
-        at_ms = finite(entry.at)
+    def _generation(self, entry: Entry) -> Work | None:
+        at_ms, body = finite(entry.at), entry.body
+        if not isinstance(body, _Generation):
+            return None
+        work = self.of(body.basis)
         match body:
             case ContextReady():
                 work.context_started_ms, work.context_ms = finite(body.started_ms), at_ms
@@ -177,6 +174,7 @@ class WorkFold:
                 work.cached = body.note == CACHED_NOTE
             case GenerationFailed():
                 work.failure = body.message
+        return work
 
 
 def _tokens(work: Work, fact: TokensArrived) -> None:

@@ -1,0 +1,5 @@
+"""``python -m voicetui``."""
+
+from voicetui.cli import main
+
+main()

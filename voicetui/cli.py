@@ -1,0 +1,282 @@
+"""The command line: data on stdout, talk on stderr, exit status 0 (ok), 1 (the thing failed) or 2 (called wrong)."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from voicetui import __version__
+from voicetui.config import Config, ConfigError, assets, load_config
+
+if TYPE_CHECKING:
+    from voicetui.wiring import Choice
+
+
+def main(argv: Sequence[str] | None = None) -> NoReturn:
+    """Run a command and exit with its status."""
+    sys.exit(run(argv))
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run a command; its exit status. Errors a person can meet are one message on stderr."""
+    arguments = _parser().parse_args(argv)
+    from voicetui.models import ModelError
+    from voicetui.ports import SoundError, StageError
+    from voicetui.rehearse.scenario import ScenarioError
+
+    try:
+        return int(arguments.command(arguments))
+    except ConfigError as error:
+        print(f"voicetui: {error}", file=sys.stderr)
+        return 2
+    except (ModelError, SoundError, StageError, ScenarioError) as error:
+        print(f"voicetui: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("voicetui: interrupted", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 1
+
+
+def live(arguments: argparse.Namespace) -> int:
+    """Talk to it on the real devices."""
+    from voicetui.sound.devices import list_devices
+    from voicetui.wiring import Choice
+
+    config = _config(arguments)
+    advice = _no_input_advice(list_devices)
+    choice = Choice("microphone", arguments.tier, arguments.overlap, arguments.headphones or None, record=not arguments.no_record)
+    if not arguments.headless:
+        return _screen(arguments, config, replace(choice, microphone=not advice), advice)
+    if advice:
+        print(f"voicetui: {advice}", file=sys.stderr)
+        return 1
+    _pull_missing(config)
+    return _headless(arguments, config, choice, seconds=arguments.seconds)
+
+
+def demo(arguments: argparse.Namespace) -> int:
+    """A scripted person talks to the real pipeline."""
+    from voicetui.rehearse.scenario import load_scenario
+    from voicetui.wiring import Choice
+
+    config = _config(arguments)
+    scenario = load_scenario(assets() / "scenarios" / "demo.toml")
+    choice = Choice(
+        "demo", arguments.tier, arguments.overlap, True, record=not arguments.no_record, scenario=scenario, max_tokens=24
+    )
+    if arguments.headless:
+        _pull_missing(config)
+        return _headless(arguments, config, choice)
+    return _screen(arguments, config, choice, "")
+
+
+def run_inputs(arguments: argparse.Namespace) -> int:
+    """Converse with files or a scenario instead of a person."""
+    from voicetui.ports import SoundError
+    from voicetui.rehearse.scenario import ScenarioError, load_scenario, of_files
+    from voicetui.sound.wav import read_audio
+    from voicetui.wiring import Choice
+
+    config = _config(arguments)
+    paths = [Path(each) for each in arguments.inputs]
+    refused: list[str] = []
+    if len(paths) == 1 and paths[0].suffix == ".toml":
+        scenario = load_scenario(paths[0])
+    elif any(path.suffix == ".toml" for path in paths):
+        raise ScenarioError("A scenario is given alone, not together with other inputs. Run them one after the other.")
+    else:
+        good = []
+        for path in paths:
+            try:
+                read_audio(path)
+                good.append(path)
+            except SoundError as error:
+                refused.append(str(error))
+        scenario = of_files(good)
+    for message in refused:
+        print(f"voicetui: {message}", file=sys.stderr)
+    _pull_missing(config)
+    output = "device" if arguments.speaker else "null"
+    choice = Choice(
+        "run", arguments.tier, arguments.overlap, True, output, record=not arguments.no_record, scenario=scenario
+    )
+    return _headless(arguments, config, choice, refused=refused)
+
+
+def models(arguments: argparse.Namespace) -> int:
+    """Show what is installed, or fetch what is missing."""
+    from voicetui import models as catalogue
+    from voicetui.progress import Bars
+
+    if arguments.action == "pull":
+        names = arguments.names or ([m.name for m in catalogue.catalogue()] if arguments.all else list(catalogue.DEFAULT_SET))
+        with Bars(sys.stderr) as bars:
+            catalogue.pull(names, bars.show)
+    for model in catalogue.catalogue():
+        state = "installed" if catalogue.installed(model) else "-"
+        default = "default" if model.name in catalogue.DEFAULT_SET else ""
+        print(f"{model.name:28} {state:10} {default:8} {model.size_bytes / 1e6:6.0f} MB  {model.license:12} {model.what}")
+    print(f"in {catalogue.folder()}", file=sys.stderr)
+    return 0
+
+
+def devices(_: argparse.Namespace) -> int:
+    """Show the sound devices; having none is no failure."""
+    from voicetui.ports import SoundError
+    from voicetui.sound.devices import list_devices
+
+    try:
+        found = list_devices()
+    except SoundError as error:
+        print(f"voicetui: {error}", file=sys.stderr)
+        return 0
+    for device in found:
+        roles = f"{device.input_channels} in, {device.output_channels} out"
+        default = " ".join(word for word, is_so in (("default-input", device.default_input), ("default-output", device.default_output)) if is_so)
+        print(f"{device.name!r:44} {device.host:12} {roles:14} {device.default_rate_hz:6} Hz  {default}".rstrip())
+    if not found:
+        print("No sound devices. `voicetui demo` needs none.", file=sys.stderr)
+    return 0
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Check what a conversation needs, and say how to mend what is wrong."""
+    from voicetui.doctor import examine
+
+    return examine(_config(arguments), sys.stdout)
+
+
+def _config(arguments: argparse.Namespace) -> Config:
+    return load_config(arguments.config)[0]
+
+
+def _headless(
+    arguments: argparse.Namespace, config: Config, choice: Choice, seconds: float | None = None, refused: Sequence[str] = ()
+) -> int:
+    from voicetui.headless import run_headless
+
+    json_file = Path(arguments.json) if arguments.json else None
+    if json_file is not None and not json_file.parent.is_dir():
+        print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
+        return 2
+    _say_that_it_records(config, choice)
+    return asyncio.run(run_headless(config, choice, seconds=seconds, json_file=json_file, refused=refused))
+
+
+def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notice: str) -> int:
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print("voicetui: this is no terminal, so there is no screen. Use --headless, or `voicetui run INPUT...`.", file=sys.stderr)
+        return 2
+    from voicetui.screen import show
+
+    _pull_missing(config)
+    return show(config, choice, notice, present=getattr(arguments, "present", False))
+
+
+def _no_input_advice(list_devices: object) -> str:
+    from voicetui.ports import SoundError
+
+    try:
+        assert callable(list_devices)
+        found = list_devices()
+    except SoundError as error:
+        return str(error)
+    if any(device.input_channels for device in found):
+        return ""
+    return "There is no microphone. Plug one in (`voicetui devices` shows what is there), or try `voicetui demo`, which needs none."
+
+
+def _pull_missing(config: Config) -> None:
+    from voicetui import models as catalogue
+    from voicetui.progress import Bars
+    from voicetui.wiring import needed_models
+
+    missing = [name for name in needed_models(config) if not catalogue.installed(catalogue.find(name))]
+    if missing:
+        print(f"First use: fetching {', '.join(missing)} into {catalogue.folder()}", file=sys.stderr)
+        with Bars(sys.stderr) as bars:
+            catalogue.pull(missing, bars.show)
+
+
+def _say_that_it_records(config: Config, choice: Choice) -> None:
+    from voicetui.config import recordings_folder
+
+    if choice.record and config.record.on:
+        print(f"Recording this session under {recordings_folder(config)} (--no-record turns that off).", file=sys.stderr)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="voicetui",
+        description="A terminal bench for live voice conversation: talk, and see where every millisecond went.",
+    )
+    parser.add_argument("--version", action="version", version=f"voicetui {__version__}")
+    _add_common(parser)
+    _add_live(parser)
+    parser.set_defaults(command=live)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+    for name, command, add in (
+        ("live", live, _add_live),
+        ("demo", demo, _add_demo),
+        ("run", run_inputs, _add_run),
+        ("models", models, _add_models),
+        ("devices", devices, None),
+        ("doctor", doctor, None),
+    ):
+        sub = commands.add_parser(name, help=(command.__doc__ or "").rstrip("."), description=command.__doc__)
+        _add_common(sub)
+        if add is not None:
+            add(sub)
+        sub.set_defaults(command=command)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", help="configuration (TOML) instead of the one that would be found")
+
+
+def _add_session(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tier", metavar="T", help="the LLM choice, by its name in [[tiers]]")
+    parser.add_argument("--overlap", choices=("none", "clause", "full"), help="how the stages overlap")
+    parser.add_argument("--no-record", action="store_true", help="keep nothing on disk")
+    parser.add_argument("--json", metavar="FILE", help="write the session summary there (without a screen)")
+
+
+def _add_live(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
+    parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
+    parser.add_argument("--seconds", type=_positive, metavar="N", help="end after N seconds (with --headless)")
+    parser.add_argument("--headphones", action="store_true", help="you wear headphones: you may interrupt the reply")
+    parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
+
+
+def _add_demo(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
+    parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
+    parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    _add_session(parser)
+    parser.add_argument("inputs", nargs="+", metavar="INPUT", help="WAV or FLAC files, or one scenario (TOML)")
+    parser.add_argument("--speaker", action="store_true", help="play the replies on the real speaker")
+
+
+def _add_models(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", nargs="?", choices=("list", "pull"), default="list", help="list them, or fetch them")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: what the demo needs)")
+    parser.add_argument("--all", action="store_true", help="every model of the catalogue")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e7:
+        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
+    return value

@@ -1,0 +1,120 @@
+"""A session without a screen: one line for each turn, and the summary as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TextIO
+
+from voicetui.config import Config
+from voicetui.events import Entry
+from voicetui.events.orders import EndTurn, Reject
+from voicetui.events.session import Fault, Ready, StopAsked
+from voicetui.events.sound import DeviceOpened
+from voicetui.runtime.clock import SystemClock
+from voicetui.views.summary import summarise
+from voicetui.wiring import Choice, Wired, converse, wire
+
+
+class Teller:
+    """Prints what happens: turns on ``out``, talk on ``talk``."""
+
+    def __init__(self, wired: Wired, out: TextIO, talk: TextIO) -> None:
+        self._wired = wired
+        self._out = out
+        self._talk = talk
+        self._told = 0
+
+    def tell(self) -> None:
+        """Print what the journal got since the last call."""
+        entries = self._wired.journal.entries_since(self._told)
+        self._told += len(entries)
+        for entry in entries:
+            self._one(entry)
+
+    def _one(self, entry: Entry) -> None:
+        match entry.body:
+            case DeviceOpened(role=role, name=name, rate_hz=rate_hz, clock=clock):
+                silent = "  (nothing will be heard)" if role == "output" and clock == "paced" else ""
+                self._say(f"{role}: {name} at {rate_hz} Hz{silent}")
+            case Ready():
+                self._say(f"ready after {entry.at / 1e3:.1f} s")
+            case Fault(stage=stage, message=message, remedy=remedy):
+                self._say(" ".join(f"fault ({stage}): {message} {remedy}".split()))
+            case Reject(reason=reason, text=text):
+                self._say(f"not a turn ({reason}){f': {text}' if text else ''}")
+            case EndTurn(turn=turn):
+                self._turn(turn)
+            case _:
+                pass
+
+    def _turn(self, number: int) -> None:
+        summary = summarise(self._wired.journal.entries_since(0))
+        turn = next((turn for turn in summary["turns"] if turn["turn"] == number), None)
+        if turn is None:
+            return
+        gap = "no gap" if turn["gap_ms"] is None else f"gap {turn['gap_ms']:.0f} ms"
+        mark = " (simulated)" if summary["simulated"] else ""
+        heard = turn["heard_text"].strip() or "(nothing heard)"
+        print(f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}", file=self._out, flush=True)
+
+    def _say(self, text: str) -> None:
+        print(text, file=self._talk, flush=True)
+
+
+async def run_headless(
+    config: Config, choice: Choice, *, seconds: float | None, json_file: Path | None, refused: Sequence[str] = ()
+) -> int:
+    """Converse until the source ends, ``seconds`` are over or a signal comes; the exit status.
+
+    ``refused`` are messages about inputs that could not be used: they are journalled as faults and make the status 1.
+    """
+    clock = SystemClock()
+    wired = wire(config, choice, clock)
+    session = wired.session
+    teller = Teller(wired, sys.stdout, sys.stderr)
+    feed_person = session.on_entries
+
+    def told() -> None:
+        feed_person()
+        teller.tell()
+
+    session.on_entries = told
+    for message in refused:
+        session.post(Fault("input", message))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, lambda: session.post(StopAsked("signal")))
+    timer = asyncio.create_task(_stop_after(wired, seconds)) if seconds is not None else None
+    try:
+        await converse(wired)
+    finally:
+        if timer is not None:
+            timer.cancel()
+    return _finish(wired, json_file, bool(refused))
+
+
+async def _stop_after(wired: Wired, seconds: float) -> None:
+    await wired.clock.sleep_until(wired.clock.now_ms() + seconds * 1e3)
+    wired.session.post(StopAsked("seconds"))
+
+
+def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
+    summary = summarise(wired.journal.entries_since(0))
+    lag = wired.session.lag.p99_ms()
+    gap = summary["gap_ms"]
+    if gap["n"]:
+        median = f"median gap {gap['p50']:.0f} ms, max {gap['max']:.0f} ms, n = {gap['n']}"
+        print(f"{median}, cut-offs {summary['cut_offs']}, collisions {summary['collisions']}", file=sys.stderr)
+    if lag is not None:
+        print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
+    if wired.folder is not None:
+        print(f"recorded in {wired.folder}", file=sys.stderr)
+    if json_file is not None:
+        json_file.write_text(json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
+    lost = any(fault["stage"] in ("session", "microphone") for fault in summary["faults"])
+    return 1 if refused or lost else 0

@@ -1,0 +1,93 @@
+"""When each word of a clause is said: from the voice's own durations where it knows them, else estimated from letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from voicetui.ports import PcmFloat
+from voicetui.speak.words import Span, letters_of, share_out, word_spans
+
+WORD_LETTERS: Final = 1
+PAUSE_LETTERS: Final = 4
+"""What a word, and a punctuation mark after it, take beside the word's letters, in letters.
+
+Fitted to the phoneme durations of 152 words of a Piper voice; the starts of words are then off by 77 ms on average, 150 ms at
+the ninetieth percentile (103 and 217 ms by letters and words alone).
+"""
+
+_PAUSES: Final = ",;:.?!"
+_MOST_MERGED: Final = 4
+_MOST_SPLIT: Final = 12
+_ODD_COST: Final = 1.5
+_MOST_COST: Final = 6.0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Phonemes said without a word boundary between them, ``start`` to ``end`` in frames: a word, or some run together."""
+
+    phonemes: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class TimedPiece:
+    """A sentence's ``samples`` (float32 [n]) and the groups in it; None where the voice cannot tell."""
+
+    samples: PcmFloat
+    groups: tuple[Group, ...] | None
+
+
+class TimedVoice(Protocol):
+    """A ``Voice`` that also knows when it says what."""
+
+    def synthesize_timed(self, spoken: str) -> Iterator[TimedPiece]:
+        """The pieces ``synthesize`` would give, with their groups."""
+
+
+def estimated_spans(spoken: str, start: int, end: int) -> tuple[Span, ...]:
+    """The frames of each word of ``spoken``, were frames ``start`` to ``end`` shared out by letters and punctuation."""
+    weights: list[int] = []
+    tokens = [spoken[first:last] for first, last in word_spans(spoken)]
+    for number, token in enumerate(tokens, start=1):
+        pause = PAUSE_LETTERS if token[-1] in _PAUSES and number < len(tokens) else 0
+        weights += [len(letters_of(token)) + WORD_LETTERS, pause]
+    return tuple(share_out((start, end), weights)[::2])
+
+
+def spans_from_groups(spoken: str, groups: Sequence[Group]) -> tuple[Span, ...] | None:
+    """The frames of each word of ``spoken``, given the groups of its phonemes; None if they do not fit together.
+
+    Voices run small words together ("in the") and read numbers as several groups. The cheapest way of laying words and groups
+    side by side is taken, by how far letters and phonemes differ in number.
+    """
+    words = [len(letters_of(spoken[first:last])) for first, last in word_spans(spoken)]
+    steps = [(merged, 1) for merged in range(1, _MOST_MERGED + 1)] + [(1, split) for split in range(2, _MOST_SPLIT + 1)]
+    best: dict[tuple[int, int], tuple[float, tuple[int, int]]] = {(0, 0): (0.0, (0, 0))}
+    for at in range(len(words) + 1):
+        for beside in range(len(groups) + 1):
+            if (at, beside) not in best:
+                continue
+            for word_step, group_step in steps:
+                to = (at + word_step, beside + group_step)
+                if to[0] > len(words) or to[1] > len(groups):
+                    continue
+                letters = sum(words[at : to[0]])
+                phonemes = sum(group.phonemes for group in groups[beside : to[1]])
+                odd = _ODD_COST * (word_step + group_step - 2)
+                cost = best[at, beside][0] + min(abs(letters - phonemes), _MOST_COST) + odd
+                if to not in best or cost < best[to][0]:
+                    best[to] = (cost, (at, beside))
+    place = (len(words), len(groups))
+    if place not in best or not words:
+        return None
+    spans: list[Span] = []
+    while place != (0, 0):
+        before = best[place][1]
+        run = (groups[before[1]].start, groups[place[1] - 1].end)
+        spans[:0] = share_out(run, words[before[0] : place[0]])
+        place = before
+    return tuple(spans)

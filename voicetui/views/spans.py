@@ -1,0 +1,141 @@
+"""Spans on lanes and marks in time: what a timeline is drawn from."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import msgspec
+
+from voicetui.events import Basis
+
+Lane = Literal["you", "endpoint", "transcribe", "context", "llm", "clauses", "synthesis", "speaker"]
+LANES: tuple[Lane, ...] = get_args(Lane)
+SpanKind = Literal["work", "speculative", "discarded", "audio"]
+MarkKind = Literal[
+    "commit", "first_token", "gap", "barge_in", "duck", "pause", "resume", "cut", "reject", "dry", "fault"
+]
+
+
+class Span(msgspec.Struct, frozen=True):
+    """Something that took time on a lane, ms on the session clock. ``end_ms`` is None while it goes on.
+
+    ``kind``: "work"; "speculative" (begun before the turn was committed); "discarded" (its result was never used);
+    "audio" (sound, on the lanes ``you`` and ``speaker``).
+    """
+
+    lane: Lane
+    start_ms: float
+    end_ms: float | None
+    kind: SpanKind
+    label: str
+    turn: int | None
+    basis: Basis | None
+
+
+class Mark(msgspec.Struct, frozen=True):
+    """An instant worth seeing."""
+
+    at_ms: float
+    kind: MarkKind
+    label: str
+    turn: int | None
+
+
+class Timeline(msgspec.Struct, frozen=True):
+    """Spans in the order they were learnt of, and marks. Older ones than ``kept_from_ms`` may be gone."""
+
+    spans: tuple[Span, ...]
+    marks: tuple[Mark, ...]
+    end_ms: float
+    kept_from_ms: float
+
+
+@dataclass(slots=True, eq=False)
+class GrowingSpan:
+    """A span that may still change. Tell its ``SpanBoard`` of each change."""
+
+    lane: Lane
+    start_ms: float
+    end_ms: float | None
+    kind: SpanKind
+    label: str
+    turn: int | None
+    basis: Basis | None
+    shown: Span | None = None
+
+
+class SpanBoard:
+    """Keeps spans and marks, and of each span the immutable form last shown, so that a snapshot is cheap."""
+
+    def __init__(self, keep_ms: float | None) -> None:
+        self._keep_ms = keep_ms
+        self._spans: deque[GrowingSpan] = deque()
+        self._marks: deque[Mark] = deque()
+        self._end_ms = 0.0
+        self._kept_from_ms = 0.0
+        self._shown: Timeline | None = None
+
+    def begin(
+        self,
+        lane: Lane,
+        start_ms: float,
+        kind: SpanKind,
+        *,
+        end_ms: float | None = None,
+        label: str = "",
+        turn: int | None = None,
+        basis: Basis | None = None,
+    ) -> GrowingSpan:
+        """Add a span, growing unless ``end_ms`` is given."""
+        turn = basis.turn if basis is not None else turn
+        span = GrowingSpan(lane, start_ms, None, kind, label, turn, basis)
+        self._spans.append(span)
+        if end_ms is not None:
+            self.end(span, end_ms)
+        self.changed(span)
+        return span
+
+    def end(self, span: GrowingSpan, end_ms: float) -> None:
+        """End a span, unless it has ended; never before it began."""
+        if span.end_ms is None:
+            span.end_ms = max(span.start_ms, end_ms)
+            self._end_ms = max(self._end_ms, span.end_ms)
+            self.changed(span)
+
+    def changed(self, span: GrowingSpan) -> None:
+        """Show the span anew."""
+        span.shown = None
+        self._shown = None
+
+    def mark(self, at_ms: float, kind: MarkKind, label: str = "", turn: int | None = None) -> None:
+        """Add a mark."""
+        self._marks.append(Mark(at_ms, kind, label, turn))
+        self._shown = None
+
+    def reach(self, at_ms: float) -> None:
+        """The session has come to ``at_ms``: let go of what lies too far back."""
+        if at_ms <= self._end_ms:
+            return
+        self._end_ms = at_ms
+        self._shown = None
+        if self._keep_ms is None or at_ms - self._kept_from_ms < 2 * self._keep_ms:
+            return
+        self._kept_from_ms = horizon_ms = at_ms - self._keep_ms
+        self._spans = deque(span for span in self._spans if span.end_ms is None or span.end_ms >= horizon_ms)
+        self._marks = deque(mark for mark in self._marks if mark.at_ms >= horizon_ms)
+
+    def snapshot(self) -> Timeline:
+        """What there is. The same object as before when nothing changed."""
+        if self._shown is None:
+            self._shown = Timeline(
+                tuple(_shown(span) for span in self._spans), tuple(self._marks), self._end_ms, self._kept_from_ms
+            )
+        return self._shown
+
+
+def _shown(span: GrowingSpan) -> Span:
+    if span.shown is None:
+        span.shown = Span(span.lane, span.start_ms, span.end_ms, span.kind, span.label, span.turn, span.basis)
+    return span.shown

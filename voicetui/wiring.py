@@ -1,0 +1,297 @@
+"""From configuration to a running session: the only place that knows adapters by name."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from voicetui import __version__, models
+from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder
+from voicetui.events import Fact
+from voicetui.events.session import Duplex, Fault, Overlap, SessionOpened, StopAsked, TierFacts
+from voicetui.events.sound import DeviceLost
+from voicetui.journal.append import Journal, JournalWriter, session_folder
+from voicetui.journal.record import Recorder
+from voicetui.listen.ear import Ear
+from voicetui.listen.edges import EdgeLimits
+from voicetui.listen.transcribe import Transcriber
+from voicetui.listen.vad import SileroDetector
+from voicetui.listen.whisper import WhisperRecogniser
+from voicetui.ports import Clock, Pcm16, Recogniser, Speaker, Tier, Voice
+from voicetui.rehearse.person import Person, Watch
+from voicetui.rehearse.scenario import Scenario, clips
+from voicetui.reply.generate import Replier
+from voicetui.reply.local_tier import LocalTier
+from voicetui.reply.openai_tier import OpenAiTier
+from voicetui.reply.simulated_tier import SimulatedTier
+from voicetui.runtime.clock import SystemClock, wall_utc
+from voicetui.runtime.engine import Engine, Levels
+from voicetui.runtime.log import log_to, stop_logging
+from voicetui.runtime.parts import Parts
+from voicetui.runtime.session import Session
+from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
+from voicetui.sound.rates import level_dbfs
+from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
+from voicetui.sound.wav import read_audio
+from voicetui.speak.piper_voice import PiperVoice
+from voicetui.speak.play import Player
+from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
+
+_WAVE_PIECES = 100
+_SECRET = ("key", "token", "secret", "authorization", "password")
+Output = Literal["device", "null"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the command line chose over the configuration."""
+
+    source: str
+    tier: str | None = None
+    overlap: Overlap | None = None
+    headphones: bool | None = None
+    output: Output = "device"
+    input: str | None = None
+    record: bool = True
+    scenario: Scenario | None = None
+    microphone: bool = True
+    max_tokens: int | None = None
+
+
+@dataclass
+class Wired:
+    """A session ready to run, and what belongs to it."""
+
+    session: Session[SynthesizedClause]
+    journal: Journal
+    folder: Path | None
+    clock: Clock
+    ear: Ear
+    watch: Watch = field(default_factory=Watch)
+    person: Person | None = None
+    microphone: FileMicrophone | DeviceMicrophone | None = None
+    _fed: int = 0
+
+    def feed_watch(self) -> None:
+        """Show the scripted person what the journal got."""
+        entries = self.journal.entries_since(self._fed)
+        self._fed += len(entries)
+        self.watch.feed(entries)
+
+
+def needed_models(config: Config) -> list[str]:
+    """The embedded models this configuration loads from the catalogue."""
+    known = {model.name for model in models.catalogue()}
+    named = [config.listen.model, config.speak.voice, *(tier.model for tier in config.tiers if tier.kind == "local")]
+    return [name for name in dict.fromkeys(named) if name in known]
+
+
+def load_clips(scenario: Scenario) -> dict[str, Pcm16]:
+    """Every clip of a scenario, int16 [n] at 16 kHz, by path. Raises ``SoundError`` naming the file that cannot be used."""
+    return {path: read_audio(path)[0] for path in clips(scenario)}
+
+
+def wire(config: Config, choice: Choice, clock: Clock | None = None, sounds: Mapping[str, Pcm16] | None = None) -> Wired:
+    """Choose and make every part of a session. Call it on the loop that runs the session.
+
+    Raises ``ConfigError``, ``ModelError``, ``SoundError`` with messages for a person.
+    """
+    clock = clock or SystemClock()
+    tier_name = choice.tier or config.conversation.tier
+    tables = {table.name: table for table in config.tiers}
+    if tier_name not in tables:
+        raise ConfigError(f"There is no tier {tier_name!r}. Allowed: {', '.join(tables)}.")
+    recogniser, voice = _recogniser(config), _voice(config)
+    writer = _writer(config, choice, tier_name)
+    journal = Journal(writer)
+    opened = _opened(config, choice, tier_name, writer)
+    ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)))
+    holder: list[Session[SynthesizedClause]] = []
+
+    def post(fact: Fact) -> None:
+        holder[0].post(fact)
+
+    microphone = _microphone(config, choice, clock, post)
+    parts = Parts(
+        microphone=microphone,
+        speaker=_speaker(config, choice, clock, post),
+        ear=ear,
+        transcriber=Transcriber(recogniser, clock),
+        tiers={table.name: make_tier(table, clock, choice.max_tokens) for table in config.tiers},
+        make_replier=lambda post: Replier(clock, post),
+        make_synthesizer=lambda post: Synthesizer(voice, clock, post),
+        make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
+        warm={"transcribe": recogniser.warm, "synthesize": voice.warm},
+        recorder=Recorder(writer.path.parent, lambda text: post(Fault("record", text))) if writer is not None else None,
+        fallback_speaker=lambda: NullSpeaker(clock),
+    )
+    session = Session(parts, clock, journal, opened)
+    holder.append(session)
+    wired = Wired(session, journal, writer.path.parent if writer is not None else None, clock, ear, microphone=microphone)
+    if choice.scenario is not None:
+        assert isinstance(microphone, FileMicrophone)
+        wired.person = Person(choice.scenario, sounds or load_clips(choice.scenario), microphone, wired.watch, clock)
+        session.on_entries = wired.feed_watch
+    return wired
+
+
+async def converse(wired: Wired) -> None:
+    """Run a wired session to its end; a scripted person says its lines meanwhile and ends it."""
+    handler = log_to(wired.folder / "log.txt" if wired.folder is not None else None)
+    performing = asyncio.create_task(_perform(wired, wired.person)) if wired.person is not None else None
+    try:
+        await wired.session.run()
+    finally:
+        if performing is not None:
+            performing.cancel()
+        stop_logging(handler)
+
+
+async def _perform(wired: Wired, person: Person) -> None:
+    await person.perform()
+    await wired.clock.sleep_until(wired.clock.now_ms() + 300)
+    wired.session.post(StopAsked("finished"))
+
+
+def make_engine(config: Config, choice: Choice, sounds: Mapping[str, Pcm16] | None = None) -> Engine:
+    """An engine for a screen: the session is wired on the engine's own loop once it starts."""
+    clock = SystemClock()
+    wired: list[Wired] = []
+
+    async def build() -> None:
+        wired.append(wire(config, choice, clock, sounds))
+        await converse(wired[0])
+
+    def post(fact: Fact) -> None:
+        if wired:
+            wired[0].session.post(fact)
+
+    return Engine(
+        build,
+        post,
+        lambda index: wired[0].journal.entries_since(index) if wired else (),
+        clock.now_ms,
+        lambda: _levels(wired[0]) if wired else Levels(),
+    )
+
+
+def make_tier(table: TierTable, clock: Clock, max_tokens: int | None = None) -> Tier:
+    """The tier of a ``[[tiers]]`` table. Raises ``ConfigError`` or ``ModelError``."""
+    tokens = min(table.max_tokens, max_tokens) if max_tokens else table.max_tokens
+    if table.kind == "simulated":
+        assert table.ttft_ms is not None and table.tokens_per_second is not None
+        return SimulatedTier(
+            clock,
+            table.name,
+            table.model or "simulated",
+            ttft_p50_ms=table.ttft_ms.p50,
+            ttft_p95_ms=table.ttft_ms.p95,
+            tokens_per_second=table.tokens_per_second,
+            max_tokens=tokens,
+            seed=table.seed,
+            **({"replies": table.replies} if table.replies else {}),
+        )
+    if table.kind == "local":
+        threads = table.threads or min(2, os.cpu_count() or 1)
+        return LocalTier(clock, table.name, models.path_of(table.model), max_tokens=tokens, threads=threads)
+    assert table.base_url is not None
+    return OpenAiTier(
+        clock,
+        table.name,
+        table.model,
+        table.base_url,
+        api_key=api_key(table),
+        api_key_env=table.api_key_env or "",
+        max_tokens=tokens,
+        temperature=table.temperature,
+        extra=table.extra,
+    )
+
+
+def _recogniser(config: Config) -> Recogniser:
+    language = None if config.listen.language == "auto" else config.listen.language
+    return WhisperRecogniser(models.path_of(config.listen.model), language=language, threads=config.listen.threads)
+
+
+def _voice(config: Config) -> Voice:
+    return PiperVoice(models.path_of(config.speak.voice), threads=config.speak.threads)
+
+
+def _writer(config: Config, choice: Choice, tier: str) -> JournalWriter | None:
+    if not (choice.record and config.record.on):
+        return None
+    folder = session_folder(recordings_folder(config), wall_utc(), tier)
+    return JournalWriter(folder, program=f"voicetui {__version__}")
+
+
+def _microphone(
+    config: Config, choice: Choice, clock: Clock, post: Callable[[Fact], None]
+) -> FileMicrophone | DeviceMicrophone | None:
+    if choice.scenario is not None:
+        return FileMicrophone(clock, name=choice.source)
+    if not choice.microphone:
+        return None
+    wanted = choice.input or config.audio.input
+    return DeviceMicrophone(clock, wanted, on_fault=lambda text: post(Fault("microphone", text)))
+
+
+def _speaker(config: Config, choice: Choice, clock: Clock, post: Callable[[Fact], None]) -> Speaker:
+    if choice.output == "null":
+        return NullSpeaker(clock)
+    return DeviceSpeaker(
+        clock,
+        config.audio.output,
+        on_lost=lambda text: post(DeviceLost("output", "speaker", text)),
+        on_fault=lambda text: post(Fault("speaker", text)),
+        latency_ms=config.audio.output_latency_ms,
+    )
+
+
+def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | None) -> SessionOpened:
+    headphones = config.audio.headphones if choice.headphones is None else choice.headphones
+    duplex: Duplex = "full" if headphones or choice.scenario is not None else "half"
+    started = wall_utc().strftime("%Y-%m-%dT%H:%M:%SZ")
+    shown = _without_secrets(msgspec.to_builtins(config))
+    assert isinstance(shown, dict)
+    return SessionOpened(
+        session=writer.path.parent.name if writer is not None else f"unrecorded {started}",
+        started_utc=started,
+        program=f"voicetui {__version__}",
+        tier=tier,
+        tiers=tuple(TierFacts(t.name, t.kind, t.model, t.kind == "simulated") for t in config.tiers),
+        overlap=choice.overlap or config.conversation.overlap,
+        duplex=duplex,
+        source=choice.source,
+        config={**shown, "policy": msgspec.to_builtins(config.policy())},
+    )
+
+
+def _without_secrets(value: object) -> object:
+    if isinstance(value, dict):
+        return {
+            key: "(removed)" if key != "api_key_env" and _secret(key) and isinstance(each, str) else _without_secrets(each)
+            for key, each in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [_without_secrets(each) for each in value]
+    return value
+
+
+def _secret(key: str) -> bool:
+    return any(word in key.lower() for word in _SECRET)
+
+
+def _levels(wired: Wired) -> Levels:
+    newest, _ = wired.ear.read(max(0, wired.ear.end - 320 * _WAVE_PIECES), None)
+    pieces = newest[len(newest) % 320 :].reshape(-1, 320)
+    wave = tuple(level_dbfs(piece) for piece in pieces)
+    return Levels(user_dbfs=level_dbfs(np.asarray(newest[-800:])), user_wave=wave)
+
+
