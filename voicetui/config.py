@@ -7,7 +7,7 @@ import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import platformdirs
@@ -195,12 +195,12 @@ def _checked(config: Config, source: str) -> Config:
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f"{source}: two [[tiers]] are named {name!r}. Every tier needs a name of its own.")
+    for tier in config.tiers:
+        _check_tier(tier, source)
     if config.conversation.tier not in names:
         raise ConfigError(
             f"{source}: conversation.tier is {config.conversation.tier!r}, but there is no such tier. Allowed: {', '.join(names)}."
         )
-    for tier in config.tiers:
-        _check_tier(tier, source)
     return config
 
 
@@ -231,7 +231,7 @@ def _explain(source: str, raw: dict[str, object], message: str) -> str:
     what, key = match.group(1), (match.group(2) or "").lstrip(".")
     unknown = re.match(r"Object contains unknown field `(.*)`", what)
     if unknown:
-        table = _at(Config, key)
+        table = _at(key)
         allowed = f" Allowed: {', '.join(table)}." if table else ""
         name = f"{key}.{unknown.group(1)}" if key else unknown.group(1)
         return f"{source}: {name} is no known key.{allowed}"
@@ -240,24 +240,37 @@ def _explain(source: str, raw: dict[str, object], message: str) -> str:
         if part == "...":
             return f"{source}: {key}: {what}."
         found = found[int(part)] if isinstance(found, list) else found.get(part) if isinstance(found, dict) else None
-    return f"{source}: {key or 'the file'}: found {found!r}. {what}."
+    missing = re.match(r"Object missing required field `(.*)`", what)
+    if missing:
+        return f"{source}: {key}.{missing.group(1)} is missing."
+    allowed = _allowed_values(key)
+    return f"{source}: {key or 'the file'}: found {found!r}. {f'Allowed: {allowed}' if allowed else what}."
 
 
-def _at(table: type, key: str) -> list[str]:
-    """The keys allowed at a place in the configuration."""
+def _table_at(key: str) -> type | None:
+    """The record that describes the table at a place in the configuration."""
+    table: type = Config
     for part in re.findall(r"[A-Za-z_]+", key):
-        kinds = {field.name: field.type for field in msgspec.structs.fields(table)}
-        kind = kinds.get(part)
-        if part == "tiers":
-            kind = TierTable
-        args = [arg for arg in getattr(kind, "__args__", ()) if isinstance(arg, type) and issubclass(arg, msgspec.Struct)]
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-            table = kind
-        elif args:
-            table = args[0]
-        else:
-            return []
-    return [field.name for field in msgspec.structs.fields(table)]
+        hint = get_type_hints(table).get(part)
+        kinds = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+        if not kinds:
+            return None
+        table = kinds[0]
+    return table
+
+
+def _at(key: str) -> list[str]:
+    """The keys allowed at a place in the configuration."""
+    table = _table_at(key)
+    return [field.name for field in msgspec.structs.fields(table)] if table is not None else []
+
+
+def _allowed_values(key: str) -> str:
+    """The words allowed for a key that takes one of a few, else ""."""
+    table, _, name = key.rpartition(".")
+    record = _table_at(table)
+    hint = get_type_hints(record).get(name) if record is not None else None
+    return ", ".join(map(repr, get_args(hint))) if get_origin(hint) is Literal else ""
 
 
 def api_key(tier: TierTable) -> str | None:

@@ -108,7 +108,8 @@ def wire(config: Config, choice: Choice, clock: Clock | None = None, sounds: Map
     tables = {table.name: table for table in config.tiers}
     if tier_name not in tables:
         raise ConfigError(f"There is no tier {tier_name!r}. Allowed: {', '.join(tables)}.")
-    recogniser, voice = _recogniser(config), _voice(config)
+    prompt = config.conversation.system_prompt
+    recogniser, voice = _recogniser(config), _voice(config, clock)
     writer = _writer(config, choice, tier_name)
     journal = Journal(writer)
     opened = _opened(config, choice, tier_name, writer)
@@ -124,7 +125,7 @@ def wire(config: Config, choice: Choice, clock: Clock | None = None, sounds: Map
         speaker=_speaker(config, choice, clock, post),
         ear=ear,
         transcriber=Transcriber(recogniser, clock),
-        tiers={table.name: make_tier(table, clock, choice.max_tokens) for table in config.tiers},
+        tiers={table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers},
         make_replier=lambda post: Replier(clock, post),
         make_synthesizer=lambda post: Synthesizer(voice, clock, post),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
@@ -182,7 +183,7 @@ def make_engine(config: Config, choice: Choice, sounds: Mapping[str, Pcm16] | No
     )
 
 
-def make_tier(table: TierTable, clock: Clock, max_tokens: int | None = None) -> Tier:
+def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_tokens: int | None = None) -> Tier:
     """The tier of a ``[[tiers]]`` table. Raises ``ConfigError`` or ``ModelError``."""
     tokens = min(table.max_tokens, max_tokens) if max_tokens else table.max_tokens
     if table.kind == "simulated":
@@ -200,7 +201,16 @@ def make_tier(table: TierTable, clock: Clock, max_tokens: int | None = None) -> 
         )
     if table.kind == "local":
         threads = table.threads or min(2, os.cpu_count() or 1)
-        return LocalTier(clock, table.name, models.path_of(table.model), max_tokens=tokens, threads=threads)
+        return LocalTier(
+            clock,
+            table.name,
+            table.model,
+            models.path_of(table.model),
+            system_prompt=system_prompt,
+            max_tokens=tokens,
+            temperature=table.temperature,
+            threads=threads,
+        )
     assert table.base_url is not None
     return OpenAiTier(
         clock,
@@ -220,8 +230,8 @@ def _recogniser(config: Config) -> Recogniser:
     return WhisperRecogniser(models.path_of(config.listen.model), language=language, threads=config.listen.threads)
 
 
-def _voice(config: Config) -> Voice:
-    return PiperVoice(models.path_of(config.speak.voice), threads=config.speak.threads)
+def _voice(config: Config, clock: Clock) -> Voice:
+    return PiperVoice(models.path_of(config.speak.voice), threads=config.speak.threads, clock=clock)
 
 
 def _writer(config: Config, choice: Choice, tier: str) -> JournalWriter | None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import re
+
 from voicetui.events.words import normalise_words
 
 _FILLERS = frozenset(["um", "umm", "uh", "uhh", "uhm", "er", "erm", "hmm", "ah"])
 _ASK_FOR_MORE = frozenset(
     ["a", "an", "the", "and", "or", "but", "so", "because", "if", "then", "than", "that", "which", "who", "of", "to", "from", "with", "without", "for", "in", "on", "at", "by", "into", "about", "as", "is", "are", "was", "were", "be", "my", "your", "his", "her", "its", "our", "their", "this", "these", "those", "i'm", "i'd", "i'll", "it's", "let's", "can", "could", "would", "should", "will", "shall", "do", "does", "did", "have", "has", "had", "not", "very", "more", "most", "also", "please"]
 )
+_NEVER_LAST = frozenset("a an the and or but because if than my your his her its our their i'm i'd i'll very".split())
+"""Words that no question ends with."""
+
 _FINISHED_WITH_ONE = frozenset(["that", "this", "please", "so", "more", "is", "are", "can", "do", "does", "did", "will", "would", "should", "could", "not", "was", "were", "have", "has", "had"])
-"""Words that ask for more, but also end finished sentences often enough that a full stop or question mark after them is believed."""
+"""Words that ask for more, but also end finished sentences often enough that a full stop after them is believed."""
 
 _BACKCHANNEL = frozenset(
     ["mm", "mmm", "mhm", "mmhmm", "mm-hmm", "hm", "hmm", "uh-huh", "uhhuh", "huh", "uh", "yeah", "yep", "yes", "yup", "ok", "okay", "right", "sure", "oh", "ah", "aha", "i", "see", "good", "great", "cool", "nice", "wow", "alright", "really", "exactly", "indeed"]
 )
+_HUM = re.compile(r"m+h*m*|h+m+|u+h*m*h*|a+h+|o+h+|m+(-h?m+)+|u+h+-?h+u+h+", re.ASCII)
 _MOST_BACKCHANNEL_WORDS = 3
 
 
@@ -34,7 +40,9 @@ def unfinished(text: str) -> bool:
         return True
     if last not in _ASK_FOR_MORE:
         return False
-    return not (last in _FINISHED_WITH_ONE and bare.endswith((".", "?", "!")))
+    if bare.endswith("?"):
+        return last in _NEVER_LAST
+    return not (last in _FINISHED_WITH_ONE and bare.endswith((".", "!")))
 
 
 def backchannel(text: str) -> bool:
@@ -44,7 +52,9 @@ def backchannel(text: str) -> bool:
     (True, True, False)
     """
     words = normalise_words(text)
-    return 0 < len(words) <= _MOST_BACKCHANNEL_WORDS and all(word in _BACKCHANNEL for word in words)
+    return 0 < len(words) <= _MOST_BACKCHANNEL_WORDS and all(
+        word in _BACKCHANNEL or _HUM.fullmatch(word) for word in words
+    )
 
 
 def same_words(one: str, other: str) -> bool:

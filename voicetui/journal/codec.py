@@ -47,6 +47,7 @@ def _plain(value: object) -> object:
 _encoder: Final = msgspec.json.Encoder(enc_hook=_plain)
 _entry_decoder: Final = msgspec.json.Decoder(Entry)
 _entry_type: Final = inspect.type_info(Entry)
+_unknown_type: Final = inspect.type_info(UnknownEntry)
 
 
 def encode(record: Entry | Header) -> bytes:
@@ -74,7 +75,7 @@ def decode(line: bytes) -> Entry | Header | UnknownEntry:
             return msgspec.convert(raw, Header)
         body = raw.get("body")
         if isinstance(body, dict) and isinstance(body.get("type"), str) and body["type"] not in _known_tags:
-            return msgspec.convert({**raw, "type": body["type"]}, UnknownEntry)
+            return msgspec.convert(_filled({**raw, "type": body["type"]}, _unknown_type), UnknownEntry)
         return msgspec.convert(_filled(raw, _entry_type), Entry)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise LineError(str(error)) from None

@@ -11,6 +11,7 @@ import numpy as np
 from voicetui.events import Entry
 from voicetui.events.orders import Commit, EndTurn, OpenUtterance, Reject
 from voicetui.events.session import Ready, SessionClosed
+from voicetui.events.sound import DeviceLost
 from voicetui.events.speak import ClauseStarted, PlaybackCut, PlaybackFinished
 from voicetui.ports import RATE_HZ, Clock, Pcm16
 from voicetui.rehearse.scenario import Line, Scenario
@@ -32,6 +33,7 @@ class Watch:
     def __init__(self) -> None:
         self.ready = False
         self.closed = False
+        """The session is over, or nobody can be heard any more."""
         self.utterance_open = False
         self.last_open_ms = -1.0
         self.last_resolved_ms = -1.0
@@ -71,7 +73,7 @@ class Watch:
         match entry.body:
             case Ready():
                 self.ready = True
-            case SessionClosed():
+            case SessionClosed() | DeviceLost(role="input"):
                 self.closed = True
             case OpenUtterance():
                 self.utterance_open = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol, cast
 
@@ -23,8 +23,8 @@ from voicetui.events.reply import (
     TokensArrived,
 )
 from voicetui.ports import ByteRead, Clock, Post, Requested, StageError, StreamEnded, StreamItem, Tier, TokenRead
+from voicetui.reply.answer import estimated_tokens
 from voicetui.reply.clauses import ClauseCutter
-from voicetui.reply.exchange import estimated_tokens
 from voicetui.reply.speakable import Speakable
 
 __all__ = ["BATCH_MS", "Cutter", "Replier", "Sayer"]
@@ -90,8 +90,8 @@ class Replier:
 
     async def _read(self, reply: _Reply, order: Generate, tier: Tier) -> None:
         try:
-            # every tier's stream is an async generator, or at least closes like one
-            async with aclosing(cast("_Closable", tier.stream(order.messages))) as items:
+            # the port promises an iterator with ``aclose``
+            async with aclosing(cast("AsyncGenerator[StreamItem, None]", tier.stream(order.messages))) as items:
                 async for item in items:
                     reply.take(item, order.tier)
             reply.end_of_stream()
@@ -138,10 +138,6 @@ class Replier:
             work.cancel()
             return False
         return not work.cancelled()
-
-
-class _Closable(AsyncIterator[StreamItem], Protocol):
-    async def aclose(self) -> None: ...
 
 
 class _Reply:

@@ -83,7 +83,7 @@ def endpoint(tier: str, model: str, base_url: str, api_key: str | None, key_env:
         url = httpx.URL(base_url.strip())
     except (httpx.InvalidURL, ValueError, TypeError):
         raise StageError(f"The base_url of tier {tier!r} is not a URL.", remedy, "connect") from None
-    if url.scheme not in ("http", "https") or not url.host:
+    if url.scheme not in ("http", "https") or not url.host or (url.port or 0) > 65535:
         shown = Secrets(secrets).mask(base_url.strip()) or "(empty)"
         raise StageError(f"The base_url {shown} of tier {tier!r} is not an http or https URL.", remedy, "connect")
     if api_key and not (api_key.isascii() and api_key.isprintable()):

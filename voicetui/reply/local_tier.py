@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import logging
 import os
+import ssl
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from pathlib import Path
@@ -15,9 +16,8 @@ import httpx
 
 from voicetui.events.orders import Message
 from voicetui.ports import Clock, StageError, StreamItem
-from voicetui.reply.exchange import Deadlines
 from voicetui.reply.openai_tier import OpenAiTier
-from voicetui.reply.watchdog import Watchdog
+from voicetui.reply.watchdog import Deadlines, Watchdog
 
 __all__ = ["LocalTier", "default_threads"]
 
@@ -35,9 +35,10 @@ _running_on: list[Any] = []  # servers that were still busy when they should hav
 class LocalTier:
     """Runs a GGUF model on the CPU.
 
-    ``system_prompt`` is what conversations begin with: ``warm`` leaves it in the prompt cache. ``threads`` are for
-    llama.cpp alone (None: ``default_threads()``). One slot, so that every request finds the prompt of the one before in
-    the cache; a request waits until a cancelled one is gone, which the server notices within ``BATCH_TOKENS`` tokens.
+    ``system_prompt`` is what conversations begin with: ``warm`` leaves it in the prompt cache. ``threads`` work on
+    prompts, ``answer_threads`` on answers (None: as many as suit the machine). There is one slot, so that every request
+    finds the prompt of the one before in the cache; a request waits until a cancelled one is gone, which the server
+    notices within ``BATCH_TOKENS`` tokens.
     """
 
     kind = "local"
@@ -55,6 +56,7 @@ class LocalTier:
         temperature: float = 0.0,
         extra: Mapping[str, object] | None = None,
         threads: int | None = None,
+        answer_threads: int | None = None,
         context_tokens: int = 4096,
         deadlines: Deadlines = _LOCAL_DEADLINES,
     ) -> None:
@@ -69,6 +71,7 @@ class LocalTier:
         # notice that nobody listens any more.
         self._extra = {"cache_prompt": True, "return_progress": True} | dict(extra or {})
         self._threads = threads or default_threads()
+        self._answer_threads = answer_threads or max(1, self._threads // 2)
         self._context_tokens = context_tokens
         self._deadlines = deadlines
         self._starting = asyncio.Lock()
@@ -132,7 +135,8 @@ class LocalTier:
             if self._http is None:
                 self._server = await asyncio.to_thread(self._start)
                 address: str = self._server.listening_address
-                self._slots = httpx.AsyncClient(base_url=address, timeout=None, trust_env=False)
+                no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+                self._slots = httpx.AsyncClient(base_url=address, timeout=None, trust_env=False, verify=no_tls)
                 self._http = OpenAiTier(
                     self._clock, self.name, self.model, f"{address}/v1",
                     max_tokens=self._max_tokens, temperature=self._temperature, extra=self._extra,
@@ -156,7 +160,8 @@ class LocalTier:
         params.n_ctx = self._context_tokens
         params.n_parallel = 1
         params.n_batch = params.n_ubatch = BATCH_TOKENS
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        params.cpuparams_batch.n_threads = self._threads
+        params.cpuparams.n_threads = self._answer_threads
         params.n_gpu_layers = 0
         params.hostnames = ["127.0.0.1"]
         params.port = 0
@@ -183,7 +188,12 @@ class LocalTier:
 
 
 def default_threads() -> int:
-    """Threads for llama.cpp that leave room for the recogniser and the voice: two, or half of a machine with more."""
+    """Threads for prompts: two, or half of a machine with more than four cores.
+
+    Half as many write the answers, because the recogniser and the voice work at the same time: llama.cpp's threads meet
+    hundreds of times a token, and one that has lost its core holds up all. On two busy cores two threads wrote 5 tokens
+    a second, one wrote 30.
+    """
     cores = os.cpu_count() or 2
     return min(cores, 2) if cores <= 4 else min(4, cores // 2)
 

@@ -7,6 +7,9 @@ long as more text could change the answer.
 import re
 
 MAX_UNIT_CHARS = 320
+MAX_FENCE_MARKS = 64
+FENCE = re.compile(rf"`{{3,{MAX_FENCE_MARKS}}}|~{{3,{MAX_FENCE_MARKS}}}")
+"""The marks that open a code fence: backticks anywhere, tildes only at the beginning of a line."""
 
 _NAME = r"[A-Za-z][A-Za-z0-9_:-]*"
 _ATTRIBUTE = r"[A-Za-z0-9_:@-]+"
@@ -20,6 +23,7 @@ _TAG_BEGUN = re.compile(
     |/?(?:{_NAME}{_ATTRIBUTES}(?:\s+{_ATTRIBUTE}\s*=\s*(?:"[^"<>\n]*|'[^'<>\n]*)?|\s*/?))?)\Z""",
     re.VERBOSE,
 )
+_LESS_THAN = re.compile(rf"<{_NAME}\s+[A-Za-z]+(?:\s|\Z)")
 _TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
 LINK = re.compile(rf"""!?\[(?P<label>[^\[\]\n]*)\]\(\s*<?{_TARGET}(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)""")
 """A Markdown link or image with its target."""
@@ -48,6 +52,12 @@ def unit_end(text: str, position: int, final: bool) -> int | None:
     return position
 
 
+def tag_may_follow(text: str, position: int) -> bool:
+    """Whether the "<" at `position` is likely to become a tag when more text follows ("<b then" is not)."""
+    begun = len(text) - position < MAX_UNIT_CHARS and _TAG_BEGUN.match(text, position)
+    return bool(begun) and not _LESS_THAN.match(text, position)
+
+
 class Fence:
     """An open code fence, scanned piece by piece for its end.
 
@@ -56,7 +66,7 @@ class Fence:
     """
 
     def __init__(self, run: str) -> None:
-        self._run = re.compile(rf"{re.escape(run[0])}{{{len(run)},}}")
+        self._run = re.compile(rf"{re.escape(run[0])}{{{len(run)},{MAX_FENCE_MARKS}}}")
         self._mark = run[0]
         self._opening_line = True
         self._line_is_blank = False
@@ -68,7 +78,7 @@ class Fence:
         """
         while found := self._run.search(text, position):
             self._pass(text, position, found.start())
-            closes = self._closes(text, found.end(), final)
+            closes = len(found.group()) == MAX_FENCE_MARKS or self._closes(text, found.end(), final)
             if closes is None:
                 return False, found.start()
             self._line_is_blank = False

@@ -16,7 +16,7 @@ from voicetui.reply.boundaries import (
     cluster_safe,
     weight,
 )
-from voicetui.reply.markup import Fence, unit_end
+from voicetui.reply.markup import FENCE, MAX_FENCE_MARKS, Fence, unit_end
 
 _MAX_SPACE_CHARS = 64
 _MAX_URL_CHARS = 2048
@@ -28,7 +28,6 @@ _PLAIN = re.compile(rf"[^\s`<\[{_SELF}]+")
 _SELF_END = re.compile(rf"[{_SELF}][{_SELF}.!?…]*[{re.escape(CLOSERS)}]*")
 _CJK_END = re.compile(rf"(?<=[{CJK}])[.!?,;:]+(?=[{CJK}])")
 _TICKS = re.compile(r"`+")
-_FENCE = re.compile(r"`{3,}|~{3,}")
 _URL = re.compile(r"[(\[{<\"'*_]*(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)", re.IGNORECASE)
 
 
@@ -95,9 +94,9 @@ class WordScanner:
         if begin == len(text):
             return None
         line_start = self._line_start or "\n" in text[start:begin]
-        opening = _FENCE.match(text, begin)
+        opening = FENCE.match(text, begin)
         if opening and (text[begin] == "`" or line_start):
-            if opening.end() == len(text) and not final:
+            if opening.end() == len(text) < begin + MAX_FENCE_MARKS and not final:
                 return None
             self._fence = Fence(opening.group())
             return self._take(opening.end(), fence="opens")
@@ -129,6 +128,7 @@ class WordScanner:
         text = self._text
         limit = self._start + (_MAX_URL_CHARS if _URL.match(text, begin) else self._max_chars)
         place = begin
+        # Nothing is scanned much further than needed, so that the time stays linear in the text.
         while place < len(text) and not text[place].isspace():
             end: int | None
             if text[place] in _UNITS:
@@ -145,15 +145,15 @@ class WordScanner:
                     continue
                 end = ticks.end() if ticks else place + 1
             elif text[place] in _SELF:
-                found = _SELF_END.match(text, place)
+                found = _SELF_END.match(text, place, max(limit, place) + 1)
                 end = found.end() if found else place + 1
                 if end <= limit:
                     return (None, "") if end == len(text) and not final else (end, "self")
             else:
-                plain = _PLAIN.match(text, place)
+                plain = _PLAIN.match(text, place, max(limit, place) + 1)
                 end = plain.end() if plain else place + 1
-                inner = _CJK_END.search(text, place)
-                if inner and inner.start() < end and inner.end() <= limit:
+                inner = _CJK_END.search(text, place, end)
+                if inner and inner.end() <= limit:
                     return inner.end(), "self"
             if end > limit:
                 return cluster_safe(text, max(limit, place), begin), "glued"

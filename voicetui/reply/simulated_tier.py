@@ -46,8 +46,8 @@ class SimulatedTier:
     ``script`` maps a piece of the user's last message (letter case ignored) to a reply, the first that fits wins; where
     none does, ``replies`` come in turn, by the number of user messages so far, so the same conversation always gets
     the same words. The time to the first token is log-normal with the given quantiles, drawn from ``seed``, one draw a
-    stream; then tokens come at ``tokens_per_second``. ``reasoning`` is thought aloud before every answer. ``faults`` apply to
-    the first streams in turn (None: nothing goes wrong).
+    stream; then tokens come at ``tokens_per_second``. ``reasoning`` is thought aloud before every answer. ``faults``
+    apply to the first streams in turn (None: nothing goes wrong).
 
     Raises ``ValueError`` for times or rates that are not positive, or ``p95`` below ``p50``.
     """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Generic, TypeVar
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
 
 import anyio
 
@@ -33,10 +33,8 @@ from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
 from voicetui.runtime.speaking import collect_playback
 from voicetui.runtime.turn import Scopes
-from voicetui.runtime.worker import Worker
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)
-_log = logging.getLogger(__name__)
 _CLOSE_MS = 1500.0
 
 
@@ -53,7 +51,7 @@ class Hands(Generic[SoundT]):
         self._scopes = scopes
         self._replier = parts.make_replier(post)
         self._synthesizer = parts.make_synthesizer(post)
-        self._workers = {name: Worker(name, clock) for name in ("transcribe", "synthesize")}
+        self._workers = {name: parts.make_worker(name, clock) for name in ("transcribe", "synthesize")}
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
@@ -86,6 +84,10 @@ class Hands(Generic[SoundT]):
                 self.ended.set()
             case _:
                 pass
+
+    def start_free(self, job: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        """Start a task of the session's own."""
+        self._scopes.start_free(job, name)
 
     async def warm(self, tier: str) -> dict[str, float]:
         """Warm every model and the session's tier at the same time; each part's ms. What fails is posted as a ``Fault``."""

@@ -10,7 +10,8 @@ from voicetui.events import Basis
 from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.orders import Cut, Duck, FinishPlayback, Generate, Pause, Play, Resume, Synthesize, Transcribe
 from voicetui.events.speak import ClauseSynthesized
-from voicetui.ports import Block, Microphone, Pcm16, PcmFloat, Post, Renderer, Speaker, Tier, VoiceEdge
+from voicetui.ports import Block, Clock, Microphone, Pcm16, PcmFloat, Post, Renderer, Speaker, Tier, VoiceEdge
+from voicetui.runtime.worker import JobRunner, Worker
 
 
 class ClauseSound(Protocol):
@@ -128,5 +129,6 @@ class Parts(Generic[SoundT]):
     warm: Mapping[str, Callable[[], float]]
     """Blocking warm-ups by part's name, run on their workers; each returns its first run's ms."""
     recorder: Recorder | None = None
+    make_worker: Callable[[str, Clock], JobRunner] = Worker
     fallback_speaker: Callable[[], Speaker] | None = None
     """A clock-paced null speaker, for when no output device can be opened."""

@@ -64,11 +64,11 @@ class Session(Generic[SoundT]):
         self._loop = asyncio.get_running_loop()
         self._append_now(self._opened)
         async with anyio.create_task_group() as group:
-            self._hands = Hands(self.parts, self.clock, self.post, Scopes(group))
+            self._hands = Hands(self.parts, self.clock, self.post, Scopes(group, self._failed))
             group.start_soon(self._read_inbox, name="inbox")
             group.start_soon(self.lag.watch, self.clock)
             try:
-                await self._start(group)
+                await self._start()
                 await self._hands.ended.wait()
             finally:
                 with anyio.CancelScope(shield=True):
@@ -80,15 +80,15 @@ class Session(Generic[SoundT]):
         """What the rules know now."""
         return self._state
 
-    async def _start(self, group: anyio.abc.TaskGroup) -> None:
+    async def _start(self) -> None:
         hands = self._hands
         assert hands is not None
         player = await open_speaker(self.parts, self.clock, self.post)
         hands.player = player
-        group.start_soon(self._watch_playback, name="playback")
+        hands.start_free(self._watch_playback, "speaker")
         load_ms = await hands.warm(self._opened.tier)
         if self.parts.microphone is not None:
-            group.start_soon(self._listen, name="listen")
+            hands.start_free(self._listen, "microphone")
         self.post(Ready(load_ms))
 
     async def _listen(self) -> None:
@@ -125,11 +125,15 @@ class Session(Generic[SoundT]):
         try:
             hands.carry_out(order)
             self._ended = hands.ended.is_set()
-        except (SoundError, StageError) as error:
-            self.post(Fault(type(order).__name__.lower(), str(error), getattr(error, "remedy", "")))
-        except Exception:
-            _log.exception("carrying out %r failed", order)
-            self.post(Fault("session", f"{type(order).__name__} could not be carried out", "See log.txt of this session."))
+        except Exception as error:  # an order that cannot be carried out must not end the session
+            self._failed(type(order).__name__, error)
+
+    def _failed(self, name: str, error: Exception) -> None:
+        """A task failed in a way no stage foresaw: say so, keep the details in the log, go on."""
+        _log.error("%s failed", name, exc_info=error)
+        remedy = error.remedy if isinstance(error, StageError) else ""
+        message = str(error) if isinstance(error, (SoundError, StageError)) else f"{name} failed: {type(error).__name__}: {error}"
+        self.post(Fault(name, message, remedy or "The session goes on; log.txt of this session has the details."))
 
     def _append_now(self, fact: Fact) -> None:
         entry = self._append(fact, self.clock.now_ms())

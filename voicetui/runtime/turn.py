@@ -18,8 +18,10 @@ class Scopes:
     replaced, never changed in place.
     """
 
-    def __init__(self, group: TaskGroup) -> None:
+    def __init__(self, group: TaskGroup, on_error: Callable[[str, Exception], None]) -> None:
+        """``on_error`` gets the name of a task that failed and why; the others go on."""
         self._group = group
+        self._on_error = on_error
         self._scopes: dict[Basis, set[anyio.CancelScope]] = {}
         self.living: frozenset[Basis] = frozenset()
 
@@ -38,7 +40,7 @@ class Scopes:
             with anyio.CancelScope() as scope:
                 scopes.add(scope)
                 try:
-                    await job()
+                    await self._guarded(job, name)
                 finally:
                     scopes.discard(scope)
 
@@ -46,7 +48,7 @@ class Scopes:
 
     def start_free(self, job: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         """Start a task of the session's own, which no turn owns."""
-        self._group.start_soon(job, name=name)
+        self._group.start_soon(self._guarded, job, name, name=name)
 
     def close(self, basis: Basis) -> bool:
         """Void a basis: its tasks are cancelled, and what they still deliver is discarded. False if it was void already."""
@@ -55,6 +57,12 @@ class Scopes:
         for scope in scopes or ():
             scope.cancel()
         return scopes is not None
+
+    async def _guarded(self, job: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
+        try:
+            await job()
+        except Exception as error:  # one task's failure must not end the session
+            self._on_error(name, error)
 
     def is_living(self, basis: Basis) -> bool:
         """Whether work on this basis is still wanted. Safe from any thread."""

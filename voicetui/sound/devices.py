@@ -332,7 +332,7 @@ def attempts(role: Role, device: Device, rate_hz: int | None = None) -> list[tup
     own = [device.default_rate_hz] if device.default_rate_hz > 0 else []
     rates = [rate_hz] if rate_hz is not None else list(dict.fromkeys([*own, *OTHER_RATES_HZ]))
     most = device.channels(role)
-    counts = [count for count in dict.fromkeys((1, 2, most)) if count <= most]
+    counts = [count for count in dict.fromkeys((1, 2, most)) if 1 <= count <= most]
     return [(rate, count) for rate in rates for count in counts]
 
 
@@ -344,7 +344,7 @@ def settle_on(
     use: Callable[[StreamSettings], _T],
     rate_hz: int | None = None,
 ) -> tuple[StreamSettings, _T]:
-    """The first settings the device takes, and what ``use`` made of them; after a ``BackendError`` the next are tried.
+    """The first settings with which ``use`` raises no ``BackendError``, and what it made of them.
 
     Raises ``SoundError``: busy at once, anything else when nothing is left to try.
     """
@@ -355,7 +355,6 @@ def settle_on(
             continue
         settings = StreamSettings(device.index, rate, channels, max(1, round(rate * _BLOCK_S)), latency_s)
         try:
-            backend.check(role, settings)
             return settings, use(settings)
         except BackendError as error:
             last = error

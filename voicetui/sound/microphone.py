@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,8 @@ from voicetui.events.sound import DeviceOpened
 from voicetui.ports import RATE_HZ, Block, Clock, Pcm16, PcmFloat, SoundError
 from voicetui.sound.devices import Backend, PortAudio, SavedDevice, StreamSettings
 from voicetui.sound.rates import ResampleStream, resampled_count, to_int16
-from voicetui.sound.stream import LiveStream, SoundWatch, StreamTimer, stamp_lead_ms
+from voicetui.sound.stream import LiveStream, SoundWatch
+from voicetui.sound.timing import InputTimer, Source, stamp_lead_ms
 
 LATENCY_MS: Final = 25.0
 """The latency asked of the device."""
@@ -29,8 +31,6 @@ _MOST: Final = RATE_HZ // 25
 """A block's least and greatest length in samples: 10 and 40 ms."""
 _PACE_MS: Final = 20.0
 _PACE: Final = RATE_HZ // 50
-_FLAG_LASTS_MS: Final = 1_000.0
-"""A step in the stamps this soon after an overflow is its loss."""
 
 
 class Capture:
@@ -57,7 +57,7 @@ class Capture:
         self.last_ms = -math.inf
 
     @property
-    def source(self) -> Literal["stream", "counted"]:
+    def source(self) -> Source:
         """Whether the newest callback had a plausible stamp."""
         return "counted" if math.isnan(self.leads_ms[(self.calls - 1) % _STAMPS]) else "stream"
 
@@ -138,13 +138,11 @@ class DeviceMicrophone:
         """Start delivering. Raises ``SoundError``: no such device, busy, no rate it accepts, no sound within 2 s."""
         await self.close()
         live = self._live = LiveStream(self._clock, self._backend, "input")
-        device, rate_hz, warning = await live.find(self._wanted, self._latency_ms)
-        if warning and self._on_fault:
-            self._on_fault(warning)
-        capture, opened = await live.open(
-            device, self._latency_ms, lambda settings, wake: Capture(self._clock, settings, wake), rate_hz
-        )
-        self._watch = SoundWatch(capture.rate_hz, device.name, self._on_fault)
+        choice = await live.choose(self._wanted)
+        if choice.warning and self._on_fault:
+            self._on_fault(choice.warning)
+        capture, opened = await live.open(choice.device, self._latency_ms, partial(Capture, self._clock))
+        self._watch = SoundWatch(capture.rate_hz, opened.name, self._on_fault)
         self._reader = _Reader(capture, self._first_sample, self._watch)
         return opened
 
@@ -175,12 +173,9 @@ class _Reader:
         self._capture = capture
         self._watch = watch
         self._rate_hz = capture.rate_hz
-        self._timer = StreamTimer(capture.rate_hz, -max(capture.latency_ms, capture.block_ms))
-        self._calls_timer = StreamTimer(capture.rate_hz, 0.0)
-        """The line of the bare callbacks: does it say that sound is missing, too?"""
+        self._timer = InputTimer(capture.rate_hz, max(capture.latency_ms, capture.block_ms))
         self._resample = ResampleStream(capture.rate_hz)
         self.overflows = 0
-        self._flagged_ms = 0.0
         self._calls = 0
         self._frames = 0
         self._segment = (0, first_sample)
@@ -208,13 +203,9 @@ class _Reader:
         start, count = int(capture.starts[place]), int(capture.counts[place])
         called_ms, overflowed = float(capture.called_ms[place]), bool(capture.overflowed[place])
         self.overflows += overflowed
-        self._flagged_ms = _FLAG_LASTS_MS if overflowed else self._flagged_ms - count / self._rate_hz * 1e3
-        self._calls_timer.time(start, count, called_ms, math.nan)
-        late_ms = max(self._calls_timer.late_ms, self._calls_timer.step_ms)
-        self._timer.time(start, count, called_ms, float(capture.leads_ms[place]), overflowed)
-        step_ms = self._timer.step_ms
-        if step_ms > 0 and (self._flagged_ms > 0 or self._timer.source == "counted" or late_ms >= step_ms / 2):
-            self._lose(start, round(step_ms * RATE_HZ / 1e3), step_ms)
+        lost_ms = self._timer.time(start, count, called_ms, float(capture.leads_ms[place]), overflowed)
+        if lost_ms > 0:
+            self._lose(start, round(lost_ms * RATE_HZ / 1e3), lost_ms)
         mono = capture.read(start, count)
         self._watch.look(mono)
         self._add(self._resample.feed(mono))
@@ -227,10 +218,10 @@ class _Reader:
         self._lose(start, resampled_count(start - self._frames, self._rate_hz, RATE_HZ), 0.0)
         self._calls, self._frames = call, start
 
-    def _lose(self, frame: int, samples: int, step_ms: float) -> None:
+    def _lose(self, frame: int, samples: int, back_ms: float) -> None:
         """``samples`` are missing before ``frame``: hand out what was before, go on after them."""
         self._add(self._resample.flush())
-        self._emit(1, step_ms)
+        self._emit(1, back_ms)
         self._lost += samples
         self._sample += samples
         self._segment = (frame, self._sample)

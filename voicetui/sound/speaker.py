@@ -6,7 +6,8 @@ import asyncio
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, Literal
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 from voicetui.events.sound import DeviceOpened
 from voicetui.ports import RATE_HZ, Clock, PcmFloat, Renderer, SoundError
 from voicetui.sound.devices import Backend, Device, PortAudio, SavedDevice, StreamSettings
-from voicetui.sound.stream import LiveStream, StreamTimer, stamp_lead_ms
+from voicetui.sound.stream import LiveStream
+from voicetui.sound.timing import OutputTimer, Source, stamp_lead_ms
 
 LATENCY_MS: Final = 35.0
 """The latency asked of the device: at 30 a busy two-core machine still runs dry."""
@@ -27,26 +29,26 @@ _PACE_MS: Final = 10.0
 class Playback:
     """What PortAudio's output callback does: render mono float32, copy it to every channel, count."""
 
-    def __init__(self, clock: Clock, settings: StreamSettings, renderer: Renderer, wake: Callable[[], None]) -> None:
+    def __init__(self, clock: Clock, renderer: Renderer, settings: StreamSettings, wake: Callable[[], None]) -> None:
         self._clock = clock
         self._renderer = renderer
         self._wake = wake
         self._rate_hz = settings.rate_hz
         self._mono: PcmFloat = np.zeros(_LONGEST, np.float32)
-        self._timer = StreamTimer(settings.rate_hz, 0.0)
+        self._timer = OutputTimer(settings.rate_hz, 0.0)
         self.underflows = 0
         self.frames = 0
         self.calls = 0
         self.last_ms = -math.inf
 
     @property
-    def source(self) -> Literal["stream", "counted"]:
+    def source(self) -> Source:
         """Where the DAC times come from."""
         return self._timer.source
 
     def opened(self, latency_ms: float) -> None:
         """The stream's reported latency, to go by where there are no stamps."""
-        self._timer = StreamTimer(self._rate_hz, latency_ms)
+        self._timer = OutputTimer(self._rate_hz, latency_ms)
 
     def __call__(self, data: NDArray[np.float32], frames: int, times: Any, status: Any) -> None:
         """PortAudio's callback."""
@@ -105,10 +107,11 @@ class DeviceSpeaker:
         """Choose the device; its rate in Hz. Raises ``SoundError``: no such device, busy, no rate it accepts."""
         await self.close()
         self._live = LiveStream(self._clock, self._backend, "output", self._on_lost)
-        device, rate_hz, warning = await self._live.find(self._wanted, self._latency_ms)
-        self._found = (device, rate_hz)
-        if warning and self._on_fault:
-            self._on_fault(warning)
+        choice = await self._live.choose(self._wanted)
+        rate_hz = await self._live.rate_hz(choice.device, self._latency_ms)
+        self._found = (choice.device, rate_hz)
+        if choice.warning and self._on_fault:
+            self._on_fault(choice.warning)
         return rate_hz
 
     async def open(self, renderer: Renderer) -> DeviceOpened:
@@ -123,7 +126,7 @@ class DeviceSpeaker:
         self._playback, opened = await self._live.open(
             device,
             self._latency_ms,
-            lambda settings, wake: Playback(self._clock, settings, renderer, wake),
+            partial(Playback, self._clock, renderer),
             rate_hz,
         )
         return opened

@@ -1,19 +1,20 @@
-"""A running device stream: opened apart from the loop, timed, watched, closed. Both directions are alike in this."""
+"""A running device stream: opened apart from the loop, watched, closed. Both directions are alike in this."""
 
 from __future__ import annotations
 
 import asyncio
-import math
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Final, Literal, Protocol, TypeVar
+from functools import partial
+from typing import Any, Final, Protocol, TypeVar
 
 import numpy as np
 
 from voicetui.events.sound import DeviceOpened, Role
 from voicetui.ports import Clock, PcmFloat, SoundError
-from voicetui.sound.devices import Backend, Device, SavedDevice, Stream, StreamSettings, choose, settle_on
+from voicetui.sound.devices import Backend, Choice, Device, SavedDevice, Stream, StreamSettings, choose, settle_on
+from voicetui.sound.timing import Source
 
 START_LIMIT_MS: Final = 2_000.0
 """A device that calls back later than this after opening does not work."""
@@ -25,26 +26,10 @@ FROZEN_AFTER_MS: Final = 1_000.0
 SILENT_AFTER_MS: Final = 3_000.0
 """How long one block is repeated, or nothing but one value sent, before that is a fault."""
 
-STAMP_LIMIT_MS: Final = 500.0
-"""Buffer times further than this from the callback are not believed."""
-
 _OPEN_LIMIT_MS: Final = 8_000.0
 _CLOSE_LIMIT_MS: Final = 1_000.0
 _SETTLED_CALLS: Final = 3
 """Callbacks to see before saying where the times come from."""
-
-_JUMP_MS: Final = 12.0
-"""A stamp further off the line than this does not move it, unless a whole run of stamps is."""
-_RUN_CALLS: Final = 5
-_STREAM_RUN_MS: Final = 60.0
-_COUNTED_RUN_MS: Final = 400.0
-"""How long such a run must last: stamps of the device are sure soon, late callbacks may still catch up."""
-_GAIN: Final = 1 / 32
-_RISE: Final = 1e-3
-"""How fast a line of earliest callbacks may rise: the worst believable drift between clocks (1000 ppm)."""
-_UNRELIABLE_CALLS: Final = 10
-_RELIABLE_CALLS: Final = 50
-"""Callbacks in a row without or with a plausible stamp after which the source of the times changes."""
 
 _T = TypeVar("_T")
 
@@ -56,7 +41,7 @@ class Handler(Protocol):
     last_ms: float
 
     @property
-    def source(self) -> Literal["stream", "counted"]:
+    def source(self) -> Source:
         """Where its times come from."""
 
     def opened(self, latency_ms: float) -> None:
@@ -91,15 +76,19 @@ class LiveStream:
         self.loss = ""
         self.closed = False
 
-    async def find(self, wanted: SavedDevice | str | None, latency_ms: float) -> tuple[Device, int, str]:
-        """The device, a rate in Hz it accepts, and a warning or "". Raises ``SoundError``."""
+    async def choose(self, wanted: SavedDevice | str | None) -> Choice:
+        """The device. Raises ``SoundError``."""
+        what = f"the {self._what}"
+        return await call_apart(self._clock, _OPEN_LIMIT_MS, what, lambda: choose(self._role, wanted, self._backend))
 
-        def look() -> tuple[Device, int, str]:
-            choice = choose(self._role, wanted, self._backend)
-            settings, _ = settle_on(self._backend, self._role, choice.device, latency_ms / 1e3, lambda _: None)
-            return choice.device, settings.rate_hz, choice.warning
+    async def rate_hz(self, device: Device, latency_ms: float) -> int:
+        """A rate that ``device`` accepts, its own if it can be. Raises ``SoundError``."""
 
-        return await call_apart(self._clock, _OPEN_LIMIT_MS, f"the {self._what}", look)
+        def look() -> int:
+            use = partial(self._backend.check, self._role)
+            return settle_on(self._backend, self._role, device, latency_ms / 1e3, use)[0].rate_hz
+
+        return await call_apart(self._clock, _OPEN_LIMIT_MS, f"the {self._what} '{device.name}'", look)
 
     async def open(
         self,
@@ -141,9 +130,14 @@ class LiveStream:
             _OPEN_LIMIT_MS,
             f"the {self._what} '{device.name}'",
             lambda: settle_on(self._backend, self._role, device, latency_ms / 1e3, use, rate_hz),
+            lambda late: _stop(late[1][0]),
         )
         self._stream = stream
-        await self._first_calls(handler)
+        try:
+            await self._first_calls(handler)
+        except asyncio.CancelledError:
+            await self.close()
+            raise
         if handler.calls == 0:
             await self.close()
             raise SoundError(
@@ -220,27 +214,40 @@ def _stop(stream: Stream) -> None:
         stream.close()
 
 
-async def call_apart(clock: Clock, limit_ms: float, what: str, function: Callable[[], _T]) -> _T:
+async def call_apart(
+    clock: Clock, limit_ms: float, what: str, function: Callable[[], _T], undo: Callable[[_T], object] | None = None
+) -> _T:
     """Run a blocking ``function`` on a thread of its own, left behind after ``limit_ms``: drivers do hang.
 
-    Raises what ``function`` raises, or ``SoundError`` saying that ``what`` did not answer.
+    What it makes when nobody waits any more is given to ``undo``. Raises what ``function`` raises, or ``SoundError``
+    saying that ``what`` did not answer.
     """
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_T] = loop.create_future()
 
-    def post(give: Callable[[Any], None], value: Any) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(lambda: None if answer.done() else give(value))
+    def run_apart(work: Callable[[], object]) -> None:
+        threading.Thread(target=work, name="sound device", daemon=True).start()
+
+    def deliver(value: _T) -> None:
+        if not answer.done():
+            answer.set_result(value)
+        elif undo is not None:
+            run_apart(partial(undo, value))
+
+    def fail(error: Exception) -> None:
+        if not answer.done():
+            answer.set_exception(error)
 
     def run() -> None:
-        try:
-            value = function()
-        except Exception as error:
-            post(answer.set_exception, error)
-        else:
-            post(answer.set_result, value)
+        with suppress(RuntimeError):  # the loop is closed: the process is ending
+            try:
+                value = function()
+            except Exception as error:
+                loop.call_soon_threadsafe(fail, error)
+            else:
+                loop.call_soon_threadsafe(deliver, value)
 
-    threading.Thread(target=run, name="sound device", daemon=True).start()
+    run_apart(run)
     limit = asyncio.ensure_future(clock.sleep_until(clock.now_ms() + limit_ms))
     try:
         await asyncio.wait((answer, limit), return_when=asyncio.FIRST_COMPLETED)
@@ -250,102 +257,6 @@ async def call_apart(clock: Clock, limit_ms: float, what: str, function: Callabl
         limit.cancel()
         answer.cancel()
     raise SoundError(f"{what} did not answer for {limit_ms / 1e3:g} s. Plug it in again, or choose another")
-
-
-def stamp_lead_ms(current_s: float, buffer_s: float) -> float:
-    """How far PortAudio's buffer time lies after its current time, in ms; NaN where the stamps are implausible.
-
-    Only the difference is used: through ALSA's pulse plugin the current time is the wall clock. A buffer time of 0
-    means "unknown".
-    """
-    lead_ms = (buffer_s - current_s) * 1e3
-    return lead_ms if buffer_s > 0 and current_s > 0 and abs(lead_ms) <= STAMP_LIMIT_MS else math.nan
-
-
-class StreamTimer:
-    """When a device stream's frames are at the converter, smoothed over its callbacks.
-
-    Numbers only, nothing that grows: it may run inside the audio callback. While the stamps are plausible a frame's
-    time is callback time + lead (negative for an input). Without them it is callback time + the reported latency, and
-    since a callback can only be late, the earliest ones count. Single bad stamps change nothing; a step is followed
-    when it lasts.
-    """
-
-    def __init__(self, rate_hz: float, reported_lead_ms: float) -> None:
-        """``reported_lead_ms``: the device's own latency, negative for an input."""
-        self._ms_per_frame = 1e3 / rate_hz
-        self._reported_lead_ms = reported_lead_ms
-        self._base_ms = 0.0
-        self._seen = 0
-        self._missing = 0
-        self._found = 0
-        self._run = 0
-        self._run_ms = 0.0
-        self._run_least_ms = 0.0
-        self.source: Literal["stream", "counted"] = "counted"
-        """Where the times come from now."""
-        self.step_ms = 0.0
-        """How far the last call moved the line at once; 0 nearly always."""
-        self.late_ms = 0.0
-        """By how much at least all of the newest frames are late against the line; 0 nearly always."""
-
-    def time(self, frame: int, frames: int, callback_ms: float, lead_ms: float, flagged: bool = False) -> float:
-        """The converter time (session ms) of frame number ``frame``, the first of the ``frames`` of this callback.
-
-        ``lead_ms`` is from :func:`stamp_lead_ms`. ``flagged``: the device reported a loss, so a step is no surprise.
-        """
-        self.step_ms = 0.0
-        self._choose_source(lead_ms)
-        block_ms = frames * self._ms_per_frame
-        if self.source == "counted":
-            lead_ms = self._reported_lead_ms
-        if lead_ms == lead_ms:  # not NaN
-            self._follow(callback_ms + lead_ms - frame * self._ms_per_frame, block_ms, flagged)
-        return self.at_ms(frame)
-
-    def at_ms(self, frame: float) -> float:
-        """The converter time (session ms) of any frame."""
-        return self._base_ms + frame * self._ms_per_frame
-
-    def _choose_source(self, lead_ms: float) -> None:
-        if lead_ms == lead_ms:
-            self._missing = 0
-            self._found += 1
-            if self.source == "counted" and (self._seen == 0 or self._found >= _RELIABLE_CALLS):
-                self.source = "stream"
-                self._seen = 0
-        else:
-            self._found = 0
-            self._missing += 1
-            if self.source == "stream" and self._missing >= _UNRELIABLE_CALLS:
-                self.source = "counted"
-                self._seen = 0
-
-    def _follow(self, base_ms: float, block_ms: float, flagged: bool) -> None:
-        if self._seen == 0:
-            self._base_ms = base_ms
-        self._seen += 1
-        off_ms = base_ms - self._base_ms
-        counted = self.source == "counted"
-        if abs(off_ms) <= _JUMP_MS or (counted and off_ms < 0):
-            self._run = 0
-            self._run_ms = self.late_ms = 0.0
-            if not counted:
-                self._base_ms += off_ms * max(_GAIN, 1 / self._seen)
-            else:
-                self._base_ms += off_ms / 2 if off_ms < 0 else min(off_ms, _RISE * block_ms)
-            return
-        if self._run == 0 or (off_ms > 0) != (self._run_least_ms > 0) or abs(off_ms) < abs(self._run_least_ms):
-            self._run_least_ms = off_ms
-        self._run += 1
-        self._run_ms += block_ms
-        self.late_ms = max(0.0, self._run_least_ms)
-        enough_ms = _COUNTED_RUN_MS if counted else _STREAM_RUN_MS
-        if (flagged and not counted) or (self._run >= _RUN_CALLS and self._run_ms >= enough_ms):
-            self.step_ms = self._run_least_ms
-            self._base_ms += self.step_ms
-            self._run = 0
-            self._run_ms = self.late_ms = 0.0
 
 
 class SoundWatch:

@@ -24,7 +24,11 @@ _STEP_MS: Final = 30.0
 """An anchor that is further off than this is believed only when others say the same."""
 
 _STEP_ANCHORS: Final = 3
-"""How many anchors must say the same to be believed."""
+_STEP_RUN_MS: Final = 100.0
+"""How many anchors in a row, over how much sound, must say the same to be believed."""
+
+_DOUBTED: Final = 64
+"""How many doubted anchors are remembered."""
 
 _DRIFT: Final = 1e-3
 """The worst believable difference between two clocks, as a part of the time passed (1000 ppm)."""
@@ -118,7 +122,9 @@ class ClockLine:
         self._doubted: list[tuple[int, float]] = []
         self._last_sample = 0
         self._accepted = 0
-        self._refused_in_a_row = 0
+        self._refused = 0
+        self._refused_from = 0
+        self._refused_to = 0
         self.rejected = 0
         """How many anchors were not believed."""
 
@@ -130,35 +136,36 @@ class ClockLine:
     @property
     def trusted(self) -> bool:
         """False when the newest anchors contradict the line, one after another: fall back to counting samples."""
-        return self.anchored and self._refused_in_a_row < _STEP_ANCHORS + 2
+        few = self._refused <= _STEP_ANCHORS or self._ms(self._refused_to - self._refused_from) < 2 * _STEP_RUN_MS
+        return self.anchored and few
 
     def add(self, sample: int, at_ms: float) -> bool:
         """Note that ``sample`` was at ``at_ms``. False when that is not (or not yet) believed.
 
         Not believed: NaN, times or samples that run backwards, times more than 500 ms off the counted time. A step of
-        30 to 500 ms is believed when three anchors in a row agree on it. (Both limits widen by 1000 ppm of the time
-        since the last anchor.)
+        30 to 500 ms is believed when at least three anchors in a row, over 100 ms, agree on it. (Both limits widen by
+        1000 ppm of the time since the last anchor.)
         """
         offset = at_ms - sample * self._ms_per_sample
         if not math.isfinite(at_ms) or at_ms < 0 or (self.anchored and sample < self._last_sample):
-            return self._refuse()
+            return self._refuse(sample)
         if not self.anchored:
             return self._accept(sample, offset)
-        slack_ms = _DRIFT * (sample - self._last_sample) * self._ms_per_sample
+        slack_ms = _DRIFT * self._ms(sample - self._last_sample)
         off_ms = abs(offset - self._offset(sample))
         if off_ms <= _STEP_MS + slack_ms:
             self._doubted.clear()
             return self._accept(sample, offset)
         self._doubt(sample, offset)
-        if len(self._doubted) < _STEP_ANCHORS:
-            return self._refuse()
+        if len(self._doubted) < _STEP_ANCHORS or self._ms(sample - self._doubted[0][0]) < _STEP_RUN_MS:
+            return self._refuse(sample)
         if self._accepted < _STEP_ANCHORS:
             # Only the first one or two anchors say otherwise: those were wrong.
             self._window.clear()
             self._samples.clear()
             self._offsets.clear()
         elif off_ms > LIMIT_MS + slack_ms:
-            return self._refuse()
+            return self._refuse(sample)
         self._jump(self._doubted[0][0], median(doubted for _, doubted in self._doubted))
         for doubted in self._doubted:
             self._accept(*doubted)
@@ -176,7 +183,9 @@ class ClockLine:
         return sample * self._ms_per_sample + self._offset(sample)
 
     def sample_at(self, at_ms: float) -> int:
-        """The sample nearest to ``at_ms``, never below 0. Raises ``ValueError`` before the first anchor."""
+        """The sample nearest to ``at_ms``, never below 0. Raises ``ValueError`` for no time, and before any anchor."""
+        if not math.isfinite(at_ms):
+            raise ValueError(f"{at_ms} is no time")
         low, high = 0, max(1, self._last_sample)
         while self.at_ms(high) < at_ms:
             high *= 2
@@ -188,28 +197,35 @@ class ClockLine:
                 high = middle
         return low if abs(self.at_ms(low) - at_ms) <= abs(self.at_ms(high) - at_ms) else high
 
-    def _refuse(self) -> bool:
+    def _refuse(self, sample: int) -> bool:
         self.rejected += 1
-        self._refused_in_a_row += 1
+        if self._refused == 0:
+            self._refused_from = sample
+        self._refused += 1
+        self._refused_to = sample
         return False
 
+    def _ms(self, samples: int) -> float:
+        return samples * self._ms_per_sample
+
     def _accept(self, sample: int, offset: float) -> bool:
-        if self._window and (sample - self._window[0][0]) * self._ms_per_sample >= _WINDOW_MS:
+        if self._window and self._ms(sample - self._window[0][0]) >= _WINDOW_MS:
             self._close_window()
         self._window.append((sample, offset))
         self._live = median(seen for _, seen in self._window)
         self._last_sample = sample
         self._accepted += 1
-        self._refused_in_a_row = 0
+        self._refused = 0
         return True
 
     def _doubt(self, sample: int, offset: float) -> None:
         """Remember an anchor that is off, as long as such anchors agree with each other."""
         if self._doubted:
-            slack_ms = _DRIFT * (sample - self._doubted[-1][0]) * self._ms_per_sample
+            slack_ms = _DRIFT * self._ms(sample - self._doubted[-1][0])
             if abs(offset - self._doubted[-1][1]) > _STEP_MS + slack_ms:
                 self._doubted.clear()
         self._doubted.append((sample, offset))
+        del self._doubted[:-_DOUBTED]
 
     def _jump(self, sample: int, offset: float) -> None:
         """From ``sample`` on the line runs at ``offset``; up to there it stays as it was."""
@@ -227,8 +243,8 @@ class ClockLine:
     def _knot(self, sample: int, offset: float) -> None:
         if self._samples and sample <= self._samples[-1]:
             return
-        self._samples.append(sample)
         self._offsets.append(self._forward(sample, offset))
+        self._samples.append(sample)
 
     def _forward(self, sample: int, offset: float) -> float:
         """``offset`` at ``sample``, raised where time would run backwards from the last knot."""

@@ -21,7 +21,7 @@ _MARKS: Final = 8192
 
 
 class Change(IntEnum):
-    """What the engine asks of the ring. Each is obeyed at the start of the next block."""
+    """What the engine asks of the ring. Each is obeyed at the start of the next block; while it drops, only HUSH is."""
 
     DUCK = 1  #: quieter, until BACK
     HOLD = 2  #: fade out and keep the place
@@ -186,10 +186,11 @@ class OutputRing:
         self.underflows += 1
 
     def _obey(self, change: Change, serial: int, position: int, dac_ms: float) -> None:
+        dropping = self._ramp_frames > 0 and self._landing is Kind.DROPPED
+        if (dropping and change is not Change.HUSH) or (self._held and change in (Change.DUCK, Change.HOLD)):
+            return
         if self._ramp_frames and self._landing in (Kind.DUCKED, Kind.BACK):
             self._mark(self._landing, self._landing_serial, dac_ms)  # overtaken before it was complete: it did begin
-        if self._held and change in (Change.DUCK, Change.HOLD):
-            return
         if change is Change.DUCK:
             self._ramp(self._duck_gain, DUCK_FADE_MS, Kind.DUCKED, serial)
         elif change is Change.HOLD:
@@ -227,9 +228,12 @@ class OutputRing:
     def _fill(self, out: PcmFloat, dac_ms: float) -> int:
         """Fill the beginning of ``out`` with one run of frames under one rule; how many frames that was."""
         ready = self._written - self._read
-        if not ready and self._ramp_frames:
-            self._land(dac_ms)
-            return 0
+        if self._ramp_frames:
+            if self._landing is Kind.DROPPED:
+                ready = max(0, self._drop_to - self._read)  # what was written since is not the drop's to fade
+            if not ready:
+                self._land(dac_ms)
+                return 0
         if self._held or not ready:
             out.fill(0.0)
             if not self._held:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import io
 import re
+import unicodedata
 import wave
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,8 @@ from voicetui.speak.timing import Group, TimedPiece
 
 WARM_TEXT: Final = "The quick brown fox jumps over the lazy dog."
 
-SPEECH_RMS: Final = 10.0 ** (-18.0 / 20.0)
-"""Level given to a voice's speech, by one gain for the whole voice: it leaves Piper's peaks about 1 dB of room.
+SPEECH_RMS: Final = 10.0 ** (-20.0 / 20.0)
+"""Level given to a voice's speech, by one gain for the whole voice: it leaves the peaks of Piper voices some room.
 
 piper's own way, each sentence scaled to its peak, makes "Yes." 4 dB louder than the sentence after it.
 """
@@ -37,7 +38,7 @@ _RAW_PHONEMES: Final = re.compile(r"\[(?=\[)")
 _UNSAYABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]+")
 """Control characters end a C string early; lone surrogates cannot be encoded."""
 
-_MARKS: Final = "ˈˌːˑ"
+_MARKS: Final = "ˈˌːˑ˞"
 """Stress and length: written like letters, but no sounds of their own."""
 
 
@@ -203,14 +204,13 @@ def groups_of(chunk: Any, frames: int) -> tuple[Group, ...] | None:
     for sound in alignments:
         symbol, first = str(sound.phoneme), at
         at += int(sound.num_samples)
+        if symbol == " " and phonemes:
+            groups.append(Group(phonemes, start, end))
         if symbol == " ":
-            if phonemes:
-                groups.append(Group(phonemes, start, end))
-            phonemes = 0
-        elif symbol.isalnum() or not symbol.isprintable() or symbol in _MARKS:
-            start = start if phonemes else first
+            start = end = phonemes = 0
+        elif symbol in _MARKS or unicodedata.category(symbol[:1] or " ")[0] in "LMN":
+            start, end = start or first, at
             phonemes += symbol not in _MARKS
-            end = at
     if phonemes:
         groups.append(Group(phonemes, start, end))
     return tuple(groups)

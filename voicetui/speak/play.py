@@ -60,7 +60,7 @@ class Player:
     # ---- orders
 
     def play(self, order: Play, sound: SynthesizedClause) -> None:
-        """Queue a clause. Refused, and ``Discarded``, if its reply is over, is being cut, or was said to be complete."""
+        """Queue a clause. Refused, and ``Discarded``, if its reply is over, being cut, or was said to be complete."""
         reply = self._find(order.basis)
         refusal = reply.refusal if reply else self._closed.get(order.basis, "")
         if refusal:

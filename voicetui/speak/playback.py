@@ -21,10 +21,10 @@ Told: TypeAlias = tuple[Fact, float]
 
 @dataclass(slots=True)
 class Playback:
-    """A reply from its first clause to its end. ``base`` is the ring's position of its first frame, once it has the ring.
+    """A reply from its first clause to its end. ``base`` is the ring's position of its first frame, once it has it.
 
-    ``cursor`` is its next frame to be played: behind ``sound.played`` while a word is repeated. ``asked`` holds the serial
-    numbers of its changes, to tell their marks from an older reply's.
+    ``cursor`` is its next frame to be played: behind ``sound.played`` while a word is repeated. ``asked`` holds the
+    serial numbers of its changes, to tell their marks from an older reply's.
     """
 
     basis: Basis

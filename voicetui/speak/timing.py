@@ -1,4 +1,4 @@
-"""When each word of a clause is said: from the voice's own durations where it knows them, else estimated from letters."""
+"""When each word of a clause is said: from the voice's own durations where it has them, else from letters."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ WORD_LETTERS: Final = 1
 PAUSE_LETTERS: Final = 4
 """What a word, and a punctuation mark after it, take beside the word's letters, in letters.
 
-Fitted to the phoneme durations of 152 words of a Piper voice; the starts of words are then off by 77 ms on average, 150 ms at
-the ninetieth percentile (103 and 217 ms by letters and words alone).
+Fitted to the phoneme durations of 152 words of a Piper voice; the starts of words are then off by 77 ms on average,
+150 ms at the ninetieth percentile (103 and 217 ms by letters and words alone).
 """
 
 _PAUSES: Final = ",;:.?!"
 _MOST_MERGED: Final = 4
 _MOST_SPLIT: Final = 12
 _ODD_COST: Final = 1.5
-_MOST_COST: Final = 6.0
+_DIGIT_LETTERS: Final = 4
+"""A digit is said with about as many letters: "7" is "seven", "49" "forty nine"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Phonemes said without a word boundary between them, ``start`` to ``end`` in frames: a word, or some run together."""
+    """Phonemes without a word boundary between them, ``start`` to ``end`` in frames: a word, or some run together."""
 
     phonemes: int
     start: int
@@ -54,17 +55,17 @@ def estimated_spans(spoken: str, start: int, end: int) -> tuple[Span, ...]:
     tokens = [spoken[first:last] for first, last in word_spans(spoken)]
     for number, token in enumerate(tokens, start=1):
         pause = PAUSE_LETTERS if token[-1] in _PAUSES and number < len(tokens) else 0
-        weights += [len(letters_of(token)) + WORD_LETTERS, pause]
+        weights += [_length(token) + WORD_LETTERS, pause]
     return tuple(share_out((start, end), weights)[::2])
 
 
 def spans_from_groups(spoken: str, groups: Sequence[Group]) -> tuple[Span, ...] | None:
     """The frames of each word of ``spoken``, given the groups of its phonemes; None if they do not fit together.
 
-    Voices run small words together ("in the") and read numbers as several groups. The cheapest way of laying words and groups
-    side by side is taken, by how far letters and phonemes differ in number.
+    Voices run small words together ("in the") and read numbers as several groups. Of all ways to lay words and groups
+    side by side the cheapest is taken, by how far letters and phonemes differ in number.
     """
-    words = [len(letters_of(spoken[first:last])) for first, last in word_spans(spoken)]
+    words = [_length(spoken[first:last]) for first, last in word_spans(spoken)]
     steps = [(merged, 1) for merged in range(1, _MOST_MERGED + 1)] + [(1, split) for split in range(2, _MOST_SPLIT + 1)]
     best: dict[tuple[int, int], tuple[float, tuple[int, int]]] = {(0, 0): (0.0, (0, 0))}
     for at in range(len(words) + 1):
@@ -78,7 +79,7 @@ def spans_from_groups(spoken: str, groups: Sequence[Group]) -> tuple[Span, ...] 
                 letters = sum(words[at : to[0]])
                 phonemes = sum(group.phonemes for group in groups[beside : to[1]])
                 odd = _ODD_COST * (word_step + group_step - 2)
-                cost = best[at, beside][0] + min(abs(letters - phonemes), _MOST_COST) + odd
+                cost = best[at, beside][0] + abs(letters - phonemes) + odd
                 if to not in best or cost < best[to][0]:
                     best[to] = (cost, (at, beside))
     place = (len(words), len(groups))
@@ -91,3 +92,8 @@ def spans_from_groups(spoken: str, groups: Sequence[Group]) -> tuple[Span, ...] 
         spans[:0] = share_out(run, words[before[0] : place[0]])
         place = before
     return tuple(spans)
+
+
+def _length(word: str) -> int:
+    """How many letters it takes to say a word."""
+    return sum(_DIGIT_LETTERS if character.isdigit() else 1 for character in letters_of(word))

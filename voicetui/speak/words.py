@@ -52,7 +52,7 @@ def count_words(text: str) -> int:
 def words_of_text(text: str, spoken: str, sounded: tuple[Span, ...]) -> tuple[Word, ...]:
     """The words of ``text`` with the frames of what was said for each.
 
-    ``spoken`` is what the voice was given ("forty nine dollars" for "$49"), ``sounded`` the frames of each of its words.
+    ``spoken`` is what the voice was given ("forty nine dollars" for "$49"), ``sounded`` the frames of each word of it.
     Words of ``text`` for which nothing was said take no time.
     """
     places = word_spans(text)

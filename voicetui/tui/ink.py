@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Literal, get_args
 
 from voicetui.tui.literal import clip, clusters, width
@@ -108,28 +109,31 @@ def spread(left: Iterable[Run], right: Iterable[Run], cells: int) -> tuple[Run, 
     return (*start, Run(" " * max(0, gap)), *ends) if ends else start
 
 
-def wrap_runs(runs: Iterable[Run], cells: int) -> list[tuple[Run, ...]]:
-    """Runs broken into lines of at most ``cells`` cells, at spaces where possible, else between clusters."""
-    cells = max(2, cells)
+def wrap_runs(runs: Iterable[Run], cells: int, first_cells: int | None = None) -> list[tuple[Run, ...]]:
+    """Runs broken into lines of at most ``cells`` cells (at least 2), at spaces where possible, else between clusters.
+
+    The first line has room for ``first_cells`` only, where that is given.
+    """
+    pieces = [(cluster, run.ink, size) for run in runs for cluster, size in clusters(run.text)]
     lines: list[tuple[Run, ...]] = []
-    line: list[Run] = []
-    used = 0
-    for word, size, glued in _words(runs):
-        blank = word[0].text.isspace()
-        if used + size > cells and not blank and line:
-            lines.append(_joined(line))
-            line, used = [], 0
-        if blank and not line and lines:
-            continue
-        for cluster, ink, cluster_cells in _pieces(word):
-            if used + cluster_cells > cells:
-                if blank:
-                    break
-                lines.append(_joined(line))
-                line, used = [], 0
-            line.append(Run(cluster, ink))
-            used += cluster_cells
-        del glued
-    if line or not lines:
-        lines.append(_joined(line))
-    return lines
+    start = 0
+    while start < len(pieces):
+        room = max(2, first_cells if first_cells is not None and not lines else cells)
+        end, used, space = start, 0, start
+        while end < len(pieces) and used + pieces[end][2] <= room:
+            space = end if pieces[end][0] == " " else space
+            used += pieces[end][2]
+            end += 1
+        if end < len(pieces) and pieces[end][0] != " " and space > start:
+            end = space
+        lines.append(tuple(_joined(pieces[start:end])))
+        start = end
+        while start < len(pieces) and pieces[start][0] == " ":
+            start += 1
+    return lines or [()]
+
+
+def _joined(pieces: Iterable[tuple[str, Ink, int]]) -> Iterator[Run]:
+    """Neighbours of the same ink as one run."""
+    for ink, group in groupby(pieces, key=lambda piece: piece[1]):
+        yield Run("".join(cluster for cluster, _, _ in group), ink)

@@ -26,6 +26,9 @@ Stage = Literal[
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
+_PROMPT_MS = 2.0
+"""A stage that begins this soon after an input arrived was waiting for that one."""
+
 
 class StagesMs(msgspec.Struct, frozen=True):
     """Milliseconds of the gap by stage: 0 for a stage nothing waited for, None where it cannot be known."""
@@ -78,7 +81,7 @@ def walk_back(last: Step, user_end_ms: float) -> StagesMs:
     unknown: set[Stage] = set()
     step: Step | None = last
     while step is not None and end > floor:
-        source = _last_arrived(step.inputs)
+        source = _last_arrived(step)
         start = _start_us(step, source, floor, end)
         if start is None:
             unknown.add(step.stage)
@@ -104,16 +107,21 @@ def _start_us(step: Step, source: Step | None, floor: int, end: int) -> int | No
     return _clip(_us(source.finished_ms), floor, end)
 
 
-def _last_arrived(inputs: tuple[Step, ...]) -> Step | None:
-    """The input that arrived last; of two that arrived together the one named first."""
-    return max(inputs, key=_arrival_ms, default=None)
+def _last_arrived(step: Step) -> Step | None:
+    """The input of a step that arrived last; of two that arrived together the one named first."""
+    return max(step.inputs, key=lambda source: _arrival_ms(source, step.started_ms), default=None)
 
 
-def _arrival_ms(step: Step) -> float:
-    """When a step's result arrived; one the journal does not know came no sooner than what it waited for."""
+def _arrival_ms(step: Step, used_ms: float | None) -> float:
+    """When a step's result arrived that was used at ``used_ms``.
+
+    One the journal does not know came no sooner than what it waited for; and it came just before it was used, unless
+    something known came at that very time.
+    """
     if step.finished_ms is not None:
         return step.finished_ms
-    return max((_arrival_ms(source) for source in step.inputs), default=-math.inf)
+    soonest_ms = max((_arrival_ms(source, step.started_ms) for source in step.inputs), default=-math.inf)
+    return soonest_ms if used_ms is None else max(soonest_ms, used_ms - _PROMPT_MS)
 
 
 def _clip(us: int, low: int, high: int) -> int:

@@ -233,7 +233,8 @@ def _transcript_step(turn: _Turn, work: Work) -> Step:
         return Step("transcribe", None, None, (Step("endpoint", user_end_ms, noticed_ms),))
     if words.asked_ms is None:
         return Step("transcribe", words.started_ms, words.at_ms)
-    return Step("transcribe", words.started_ms, words.at_ms, (Step("endpoint", user_end_ms, words.asked_ms),))
+    started_ms = words.asked_ms if words.started_ms is None else max(words.started_ms, words.asked_ms)
+    return Step("transcribe", started_ms, words.at_ms, (Step("endpoint", user_end_ms, words.asked_ms),))
 
 
 def _missing(turn: _Turn, work: Work, points: Points, typed: bool) -> tuple[Missing, ...]:

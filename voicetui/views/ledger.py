@@ -17,9 +17,10 @@ from voicetui.views.breakdown import difference_ms, finite
 class Speculation(msgspec.Struct, frozen=True):
     """The speculation of one turn.
 
-    ``attempts``: generations begun before the commit.  ``kept``: the committed basis was one of them.
-    ``wasted_tokens`` were made for nothing; ``estimated`` where a count is not the tier's own.  ``saved_ms``: the
-    earlier of audio ready and commit, minus the start of the kept attempt; 0 for a reply that was taken back.
+    ``attempts``: generations begun before the commit. ``kept``: the committed basis was one of them.
+    ``wasted_tokens`` were made for nothing; ``estimated`` where a count is not the tier's own. ``saved_ms``: the
+    earlier of audio ready and commit, minus the start of the kept attempt; 0 for a reply that has no sound or was
+    taken back.
     """
 
     attempts: int = 0
@@ -182,7 +183,6 @@ def _wasted(attempt: _Attempt, turn: _Turn) -> bool:
 
 
 def _saved_ms(kept: _Attempt, turn: _Turn) -> float:
-    if kept.started_ms is None or turn.committed_ms is None or turn.taken_back:
+    if kept.started_ms is None or turn.committed_ms is None or kept.audio_ready_ms is None or turn.taken_back:
         return 0.0
-    ready_ms = kept.audio_ready_ms if kept.audio_ready_ms is not None else turn.committed_ms
-    return max(0.0, difference_ms(min(ready_ms, turn.committed_ms), kept.started_ms))
+    return max(0.0, difference_ms(min(kept.audio_ready_ms, turn.committed_ms), kept.started_ms))

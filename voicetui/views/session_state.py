@@ -244,7 +244,8 @@ class SessionStateView:
                 self._held = True
             case PlaybackResumed():
                 self._held = False
-            case PlaybackCut() | PlaybackFinished():
+            case PlaybackCut() | PlaybackFinished() as body:
+                self._open_turns.discard(body.basis.turn)
                 self._audible = self._held = False
             case EndTurn() as body:
                 self._open_turns.discard(body.turn)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
@@ -168,7 +169,7 @@ class SummaryView:
         )
 
 
-def summarise(entries: Iterable[Entry]) -> dict[str, object]:
+def summarise(entries: Iterable[Entry]) -> dict[str, Any]:
     """The summary of ``entries`` as JSON-ready values, keys in the schema's order."""
     view = SummaryView()
     for entry in entries:
@@ -176,9 +177,9 @@ def summarise(entries: Iterable[Entry]) -> dict[str, object]:
     return as_json(view.snapshot())
 
 
-def as_json(summary: Summary) -> dict[str, object]:
+def as_json(summary: Summary) -> dict[str, Any]:
     """A summary as JSON-ready values; a number that is not finite becomes None."""
-    values: dict[str, object] = msgspec.json.decode(msgspec.json.encode(summary))
+    values: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(summary))
     return values
 
 

@@ -104,8 +104,8 @@ class _Reply:
         """Take a clause, and its text out of what is pending."""
         self.clauses[fact.clause] = _Clause(fact.text, fact.spoken, "waiting" if fact.spoken else "silent")
         pending = "".join(self.pending)
-        place = pending.find(fact.text.strip())
-        rest = pending[place + len(fact.text.strip()) :] if place >= 0 else ""
+        text = fact.text if fact.text in pending else fact.text.strip()
+        rest = pending.partition(text)[2] if text else pending
         self.pending = [rest] if rest.strip() else []
 
     def played_as(self, number: int, text: str) -> None:

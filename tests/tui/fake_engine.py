@@ -1,0 +1,83 @@
+"""An engine that replays a journal on manual time, and notes what was asked of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from voicetui.events import Entry, Fact
+from voicetui.runtime.engine import Levels
+from voicetui.views.timeline import fold_timeline
+
+PIECE_MS = 20.0
+WAVE_PIECES = 50
+SILENT_DBFS = -120.0
+
+
+class FakeEngine:
+    """The handle the screen has on a session. ``advance`` moves its clock; what is due by then is in its journal.
+
+    ``live`` takes the place of the manual time where a script is to run in real time.
+    """
+
+    def __init__(self, entries: Sequence[Entry], start_ms: float = 0.0, *, hangs: bool = False) -> None:
+        self._entries = list(entries)
+        latest = -math.inf
+        self._due_ms = [latest := max(latest, entry.at) for entry in self._entries]
+        self._now_ms = start_ms
+        self._hangs = hangs
+        self._sounds = [span for span in fold_timeline(entries).spans if span.lane in ("you", "speaker")]
+        self.posted: list[Fact] = []
+        self.stopped = 0
+        self.joined: list[float] = []
+        self.failure: BaseException | None = None
+        self.running = True
+
+    def advance(self, ms: float) -> None:
+        """Let time pass."""
+        self._now_ms += ms
+
+    def add(self, *entries: Entry) -> None:
+        """Append entries, due at once."""
+        self._entries += entries
+        self._due_ms += [self._now_ms] * len(entries)
+
+    def now_ms(self) -> float:
+        """The manual time."""
+        return self._now_ms
+
+    def post(self, fact: Fact) -> None:
+        """Note a command."""
+        self.posted.append(fact)
+
+    def entries_since(self, index: int) -> Sequence[Entry]:
+        """What is due and not seen yet."""
+        end = index
+        while end < len(self._entries) and self._due_ms[end] <= self._now_ms:
+            end += 1
+        return self._entries[index:end]
+
+    def levels(self) -> Levels:
+        """Levels made up from who speaks when."""
+        end = int(self._now_ms // PIECE_MS)
+        user = tuple(self._level("you", piece) for piece in range(end - WAVE_PIECES, end))
+        reply = tuple(self._level("speaker", piece) for piece in range(end - WAVE_PIECES, end))
+        return Levels(user[-1], reply[-1], user, reply)
+
+    def stop(self, why: str = "user") -> None:
+        """End at once, unless it hangs."""
+        self.stopped += 1
+        self.running = self._hangs
+
+    def join(self, seconds: float) -> bool:
+        """Note the wait."""
+        self.joined.append(seconds)
+        return not self.running
+
+    def _level(self, lane: str, piece: int) -> float:
+        at_ms = piece * PIECE_MS
+        for span in self._sounds:
+            if span.lane == lane and span.start_ms <= at_ms < (span.end_ms if span.end_ms is not None else math.inf):
+                inside = (at_ms - span.start_ms) / 1000
+                return -26.0 + 9.0 * math.sin(17.0 * inside) + 6.0 * math.sin(41.0 * inside + piece % 3)
+        return -68.0 if lane == "you" else SILENT_DBFS

@@ -1,0 +1,239 @@
+"""Writing out in English words what is written in figures and signs: money, times, versions, addresses, operators."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from voicetui.reply.numerals import clock_words, integer_words, number_words, ordinal_words
+
+Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+
+_INTEGER = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)"
+_NUMBER = rf"(?:(?<![\w.])[-−])?(?<![\d.]){_INTEGER}(?:\.\d+)?"
+_APART = r"(?<![\w.,])"
+
+_TOP_LEVEL = "com|org|net|edu|gov|mil|io|dev|ai|app|co|uk|de|fr|eu|jp|ru|ch|nl|se|info|biz|xyz|tv|ca|au|br|cn|es|pl"
+_SUFFIXES = (
+    "py|js|ts|tsx|jsx|mjs|json|jsonl|toml|yaml|yml|md|txt|html|css|csv|pdf|png|jpg|jpeg|gif|svg|exe|sh|rs|go|java|cpp"
+    "|hpp|wav|flac|mp3|mp4|zip|gz|tar|log|cfg|ini|env|xml|sql|lock|onnx|gguf|docx|xlsx|pptx"
+)
+
+
+class _Currency(NamedTuple):
+    one: str
+    many: str
+    cent: str
+    cents: str
+
+
+_CURRENCIES = {
+    "$": _Currency("dollar", "dollars", "cent", "cents"),
+    "€": _Currency("euro", "euros", "cent", "cents"),
+    "£": _Currency("pound", "pounds", "penny", "pence"),
+    "¥": _Currency("yen", "yen", "sen", "sen"),
+    "₹": _Currency("rupee", "rupees", "paisa", "paise"),
+}
+_SIGNS = "".join(_CURRENCIES)
+_SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion"}
+
+
+def _host(host: str) -> str:
+    host = host.rpartition("@")[2].partition(":")[0].removeprefix("www.")
+    return host.replace("-", " dash ").replace(".", " dot ").replace("_", " underscore ")
+
+
+def _url(match: re.Match[str]) -> str:
+    address = match["address"]
+    kept = address.rstrip(".,;:!?…'\"*_~)")
+    host = re.split(r"[/?#]", kept, maxsplit=1)[0]
+    return f" {_host(host)} {address[len(kept) :]}"
+
+
+def _email(match: re.Match[str]) -> str:
+    name = (
+        match["name"].replace("-", " dash ").replace(".", " dot ").replace("_", " underscore ").replace("+", " plus ")
+    )
+    return f"{name} at {_host(match['host'])}"
+
+
+def _money(match: re.Match[str]) -> str:
+    whole, cents = (match["whole"] or "0").replace(",", ""), match["cents"] or ""
+    currency = _CURRENCIES[match["sign"]]
+    scale = match["scale"] or ""
+    sign = "minus " if match["minus"] else ""
+    if scale or len(cents) > 2 or len(whole) > 15:
+        named = _SCALES.get(scale.lower(), scale.lower())
+        number = number_words(f"{whole}.{cents}" if cents else whole)
+        return f"{sign}{number} {named} {currency.many}".replace("  ", " ")
+    units, small = int(whole), int(cents.ljust(2, "0") or "0")
+    parts = [f"{integer_words(units)} {currency.one if units == 1 else currency.many}"] if units or not small else []
+    if small:
+        parts.append(f"{integer_words(small)} {currency.cent if small == 1 else currency.cents}")
+    return sign + " and ".join(parts)
+
+
+def _time(match: re.Match[str]) -> str:
+    hour, minute, second = int(match["hour"]), int(match["minute"]), match["second"]
+    words = integer_words(hour) if match["half"] and not minute else clock_words(hour, minute)
+    if second:
+        words += f" and {integer_words(int(second))} second{'' if int(second) == 1 else 's'}"
+    return words + _half(match["half"])
+
+
+def _half(half: str | None) -> str:
+    """The half of the day, with the space before it; without its full stops it is read as letters."""
+    return "" if not half else f" {half.strip()}" if "." in half else f" {half.strip().upper()}"
+
+
+def _version(match: re.Match[str]) -> str:
+    parts = match["parts"].split(".")
+    is_address = len(parts) == 4 and all(len(part) < 4 and int(part) < 256 for part in parts)
+    words = [
+        " ".join(map(number_words, part)) if part[0] == "0" or len(part) > 4 else number_words(part) for part in parts
+    ]
+    return ("version " if match["v"] else "") + (" dot " if is_address else " point ").join(words)
+
+
+def _degrees(match: re.Match[str]) -> str:
+    number = match["number"]
+    scale = {"c": " Celsius", "f": " Fahrenheit"}.get((match["scale"] or "").lower(), "")
+    return f"{number_words(number)} degree{'' if number == '1' else 's'}{scale} "
+
+
+def _date(match: re.Match[str]) -> str:
+    year, month, day = match.groups()
+    return f"{_MONTHS[int(month) - 1]} {ordinal_words(int(day))}, {year}"
+
+
+def _fraction(match: re.Match[str]) -> str:
+    words = _FRACTIONS[match["sign"]]
+    return f"{number_words(match['whole'])} and {words}" if match["whole"] else words
+
+
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
+_FRACTIONS = {
+    "½": "a half",
+    "⅓": "a third",
+    "⅔": "two thirds",
+    "¼": "a quarter",
+    "¾": "three quarters",
+    "⅛": "an eighth",
+}
+_SIMPLE_FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/8": "⅛"}
+_HALF = r"(?P<half>\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b))"
+
+_ADDRESSES: list[Rule] = [
+    (re.compile(r"\bmailto:", re.IGNORECASE), ""),
+    (re.compile(r"\b(?:[a-z][a-z0-9+.-]{1,15}://|(?=www\.))(?P<address>[^\s<>\"`|\\^{}\[\]]+)", re.IGNORECASE), _url),
+    (re.compile(r"(?<![\w.+-])(?P<name>[^\W_][\w.+-]*)@(?P<host>[\w-]+(?:\.[\w-]*\w)+)"), _email),
+    (
+        re.compile(
+            rf"(?<![\w@./-])(?P<address>(?:[a-z0-9][a-z0-9-]*\.)+(?:{_TOP_LEVEL})\b(?!\.?\w)(?:[/:][^\s<>\"]*)?)", re.I
+        ),
+        _url,
+    ),
+    (re.compile(rf"(?<=[\w-])\.(?=(?:{_SUFFIXES})\b(?!\.\w))"), " dot "),
+]
+_GLUED: list[Rule] = [
+    (re.compile(r"(?<=\d)([.])(?=[^\W\d_a-z])"), r"\1 "),
+    (re.compile(r"(?<=[^\W\d_][^\W\d_])([.])(?=[^\W\d_a-z][^\W\d_A-Z]|[AI]\b)"), r"\1 "),
+    (re.compile(r"(?<=[^\W\d_]{3})([.])(?=[a-z]{2})"), r"\1 "),
+    (re.compile(r"(?<=[\w)\"”’])([!?,;…])(?=[^\W\d_])"), r"\1 "),
+]
+_NUMBERS: list[Rule] = [
+    (re.compile(r"(?<![\w-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w-])"), _date),
+    (re.compile(r"(?<![\w/.])(?:1/[2348]|2/3|3/4)(?![\w/])"), lambda match: _SIMPLE_FRACTIONS[match[0]]),
+    (re.compile(rf"(?<=\d)\s?[-–]\s?(?=[{_SIGNS}]?{_INTEGER}(?:\.\d+)?\s?(?:[%°℃℉]|[{_SIGNS}]))"), " to "),
+    (re.compile(rf"(?<=[{_SIGNS}])(\d(?:[\d.,]*\d)?)\s?[-–]\s?(?=[{_SIGNS}]?\d)"), r"\1 to "),
+    (
+        re.compile(
+            rf"(?P<minus>(?<!\w)[-−])?(?:\b(?:US|CA|AU|NZ|HK))?(?P<sign>[{_SIGNS}])\s?(?=\.?\d)(?P<whole>{_INTEGER})?"
+            r"(?:\.(?P<cents>\d+))?(?:\s?(?P<scale>(?:thousand|million|billion|trillion|bn|mn|[kKmMbB])\b))?"
+        ),
+        _money,
+    ),
+    (
+        re.compile(
+            rf"(?P<minus>(?<![\w.])[-−])?(?<![\d.,])(?P<whole>{_INTEGER})(?:[.,](?P<cents>\d\d))?(?P<scale>(?!))?\s?(?P<sign>[{_SIGNS[1:]}])"
+            r"(?!\d)"
+        ),
+        _money,
+    ),
+    (re.compile(rf"(?P<number>{_NUMBER})\s?(?:°|(?=[℃℉]))\s?(?P<scale>[CF]\b)?"), _degrees),
+    (re.compile(rf"({_NUMBER})\s?%"), lambda match: f"{number_words(match[1])} percent"),
+    (
+        re.compile(
+            rf"(?<![\d:.,])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::(?P<second>[0-5]\d))?(?![\d:]){_HALF}?"
+        ),
+        _time,
+    ),
+    (
+        re.compile(rf"{_APART}(1[0-2]|0?[1-9]){_HALF}"),
+        lambda match: integer_words(int(match[1])) + _half(match["half"]),
+    ),
+    (re.compile(r"(?<![\w.])(?P<v>[vV](?:\.\s?)?)?(?P<parts>\d{1,6}(?:\.\d{1,6}){2,})(?!\.?\d)"), _version),
+    (re.compile(r"(?<![\w.])(?P<v>[vV])(?P<parts>\d{1,6}(?:\.\d{1,6})?)(?!\.?\d)"), _version),
+    (
+        re.compile(rf"{_APART}({_INTEGER})(?:st|nd|rd|th)\b"),
+        lambda match: ordinal_words(int(match[1].replace(",", "")[:15])),
+    ),
+    (
+        re.compile(rf"(?P<whole>(?<![\w.,])\d{{1,9}})?\s?(?P<sign>[{''.join(_FRACTIONS)}])"),
+        lambda match: f" {_fraction(match)}",
+    ),
+    (
+        re.compile(rf"((?:(?<![\w.)])[-−])?(?<![\w.,]){_INTEGER}\.\d+)(?!\.?\d)"),
+        lambda match: f"{number_words(match[1])} ",
+    ),
+    (re.compile(r"(?<![\w.])\.(\d{1,15})\b"), lambda match: number_words(f"0.{match[1]}").removeprefix("zero ")),
+    (re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,]*\d)"), lambda match: match[0].replace(",", "")),
+    (re.compile(r"(?<=\d)\s?–\s?(?=\d)"), " to "),
+    (re.compile(r"(?<=\d):(?=\d)"), " to "),
+]
+_OPERATORS: list[Rule] = [
+    (re.compile(r"(?<=\d) ?(?:×|\*) ?(?=\d)"), " times "),
+    (re.compile(r"(?<=[\d)]) - (?=[\d(])"), " minus "),
+    (re.compile(r"(?<![\w.)])[-−](?=\d)"), " minus "),
+    (re.compile(r"\s(?:[-–—]|--|–-)\s|\s?(?:—|--)\s?"), ", "),
+    (re.compile(r"(?:<-+|<=+)>"), " "),
+    (re.compile(r"\s?(?:-+>|=+>|→|⇒|➔)\s?"), " to "),
+    (re.compile(r"(?<=[\s\w)])<=|≤"), " less than or equal to "),
+    (re.compile(r"(?<=[\s\w)])>=|≥"), " greater than or equal to "),
+    (re.compile(r"(?:^|(?<=[\s\d)]))<(?=[\s\d-])|(?<=\w)<(?=\d)"), " less than "),
+    (re.compile(r"(?:^|(?<=[\s\d)]))>(?=[\s\d-])|(?<=\w)>(?=\d)"), " greater than "),
+    (re.compile(r"!==?|≠"), " is not "),
+    (re.compile(r"(?<=[\w)\]])\s?={1,3}\s?(?=[\w(\[\"'-])"), " equals "),
+    (re.compile(r"(?<=\w)\^2\b|²"), " squared"),
+    (re.compile(r"(?<=\w)\^3\b|³"), " cubed"),
+    (re.compile(r"(?<=\b[A-GJ])#(?!\w)"), " sharp"),
+    (re.compile(r"(?:#|№\s?)(?=\d)"), "number "),
+    (re.compile(r"(?<!\w)[~≈]\s?(?=\d)"), "about "),
+    (re.compile(r"(?<=\b[kcm]m)/(?=[hs]\b)|(?<=\bmi)/(?=h\b)|(?<=\bm)/(?=s\b)"), " per "),
+    (re.compile(r"\s?&\s?"), " and "),
+    (re.compile(r"\s?\+\s?(?=[\w(])|(?<=\w)\+"), " plus "),
+    (re.compile(r"%"), " percent "),
+    (re.compile(r"\s@\s|(?<=\w)@(?=\w)"), " at "),
+    (re.compile(r"±"), " plus or minus "),
+    (re.compile(r"÷"), " divided by "),
+    (re.compile(r"×"), " by "),
+    (re.compile(r"°"), " degrees "),
+    (re.compile(r"§"), " section "),
+]
+_ONLY_WORDS = re.compile(r"(?:[A-Za-z'’]+[,.!?;:]?\s+)*[A-Za-z'’]+[,.!?;:…]?")
+
+
+def spell_out(text: str) -> str:
+    """Return `text` with figures and signs in English words; whole numbers and ordinary punctuation stay.
+
+    Extra spaces may be left behind.
+    """
+    if _ONLY_WORDS.fullmatch(text):
+        return text
+    text = text.replace("℃", "°C").replace("℉", "°F")
+    for rules in (_ADDRESSES, _GLUED, _NUMBERS, _OPERATORS):
+        for pattern, replacement in rules:
+            text = pattern.sub(replacement, text)
+    return text

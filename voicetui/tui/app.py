@@ -1,0 +1,215 @@
+"""The terminal screen of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import ClassVar
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from voicetui.events.session import InterruptAsked, Muted, Overlap, OverlapChosen, Said, TalkKey, TierChosen, TierFacts
+from voicetui.tui.actions import ACTIONS
+from voicetui.tui.feed import Feed, Session
+from voicetui.tui.options import ScreenOptions
+from voicetui.tui.screens.choose import ChooseScreen
+from voicetui.tui.screens.live import LiveScreen
+from voicetui.tui.themes import DARK, THEMES
+from voicetui.tui.view import ScreenView
+from voicetui.tui.widgets.type_line import TypeLine
+
+__all__ = ["ScreenOptions", "VoiceTui"]
+
+PICTURES_PER_S = 20
+"""How often the screen looks at the journal."""
+LEAVE_TICKS = 30
+"""How many ticks leaving waits for the engine: 1.5 s."""
+OVERLAPS: dict[Overlap, str] = {
+    "none": "one stage after the other",
+    "clause": "speak while the rest is written",
+    "full": "begin before you have finished",
+}
+
+
+class VoiceTui(App[None]):
+    """Shows a session and passes on what its user wants. Owns no part of the session."""
+
+    TITLE = "voicetui"
+    ENABLE_COMMAND_PALETTE = True
+    ESCAPE_TO_MINIMIZE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, each.name, each.label, show=False, priority=key in each.everywhere)
+        for each in ACTIONS
+        for key in each.keys
+    ]
+
+    def __init__(self, engine: Session, options: ScreenOptions) -> None:
+        super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-huge")]
+        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (46, "-lofty")]
+        self._engine = engine
+        self._options = options
+        self._feed = Feed(engine)
+        self._view: ScreenView | None = None
+        self._leaving: int | None = None
+        self.live = LiveScreen(options.title, options.notice, options.typed_only)
+        for theme in THEMES:
+            self.register_theme(theme)
+        self.theme = options.theme if options.theme in self.available_themes else DARK.name
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Inks for themes that do not bring their own."""
+        return DARK.variables
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The palette's entries: the action table, and each theme by name."""
+        for each in ACTIONS:
+            if each.keys:
+                yield SystemCommand(each.title, f"{each.help} ({each.shown})", partial(self.run_action, each.name))
+        for theme in THEMES:
+            yield SystemCommand(
+                f"Theme: {theme.name}", "What the screen looks like", partial(setattr, self, "theme", theme.name)
+            )
+
+    async def on_mount(self) -> None:
+        """Show the live screen and start looking."""
+        await self.push_screen(self.live)
+        self.set_interval(1 / PICTURES_PER_S, self.look_again)
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Take what is new and show it; leave when it is time to."""
+        self._feed.drain()
+        self._view = view = self._feed.picture()
+        self.live.show(view)
+        if self._leaving is not None:
+            self._leaving += 1
+            if not view.running or self._leaving > LEAVE_TICKS:
+                self.exit()
+        elif self._options.close_when_finished and not view.running:
+            self.exit()
+
+    def action_talk(self) -> None:
+        """Press or release the talk key."""
+        if self._view is not None:
+            self._engine.post(TalkKey(not self._view.state.talk_key))
+
+    def action_interrupt(self) -> None:
+        """Silence the reply."""
+        self._engine.post(InterruptAsked())
+
+    def action_mute(self) -> None:
+        """Microphone off or on."""
+        if self._view is not None:
+            self._engine.post(Muted(not self._view.state.muted))
+
+    def action_type(self) -> None:
+        """Let the user type a turn."""
+        self.live.query_one(TypeLine).open()
+
+    def on_type_line_typed(self, event: TypeLine.Typed) -> None:
+        """A turn was typed."""
+        self._engine.post(Said(event.text))
+
+    def action_tier(self) -> None:
+        """Ask which tier answers the next turn."""
+        if self._view is None:
+            return
+        known = {tier.name: tier for tier in self._view.state.tiers}
+        choices = [(name, _tier_note(known.get(name))) for name in self._options.tiers or tuple(known)]
+        self._choose("Who answers the next turn?", choices, self._view.state.tier.name, TierChosen)
+
+    def action_overlap(self) -> None:
+        """Ask how much may run at the same time."""
+        if self._view is not None:
+            modes = {str(mode): mode for mode in OVERLAPS}
+            self._choose(
+                "What may run at the same time in the next turn?",
+                [(mode, note) for mode, note in OVERLAPS.items()],
+                self._view.state.overlap,
+                lambda chosen: OverlapChosen(modes[chosen]),
+            )
+
+    def action_turn_before(self) -> None:
+        """Select the turn before."""
+        self._select(-1)
+
+    def action_turn_after(self) -> None:
+        """Select the turn after."""
+        self._select(1)
+
+    def action_read_back(self) -> None:
+        """Read back in the conversation."""
+        self.live.conversation.scroll_rows(6)
+
+    def action_read_on(self) -> None:
+        """Read on in the conversation."""
+        self.live.conversation.scroll_rows(-6)
+
+    def action_zoom_in(self) -> None:
+        """Fewer milliseconds per cell."""
+        self.live.timeline.zoom(-1)
+
+    def action_zoom_out(self) -> None:
+        """More milliseconds per cell."""
+        self.live.timeline.zoom(1)
+
+    def action_earlier(self) -> None:
+        """Look back on the timeline."""
+        self.live.timeline.scroll_pages(-0.25)
+
+    def action_later(self) -> None:
+        """Look forward on the timeline."""
+        self.live.timeline.scroll_pages(0.25)
+
+    def action_follow(self) -> None:
+        """Newest turn, newest time."""
+        self.live.follow()
+
+    def action_dismiss(self) -> None:
+        """Put the message away."""
+        self._feed.dismiss_fault()
+        self.live.put_notice_away()
+
+    def action_leave(self) -> None:
+        """End the session, then leave; a second time: leave at once."""
+        if self._leaving is not None:
+            self.exit()
+            return
+        self._leaving = 0
+        self._engine.stop()
+
+    def action_leave_now(self) -> None:
+        """The same, from anywhere."""
+        self.action_leave()
+
+    async def action_quit(self) -> None:
+        """The framework's own way of leaving is ours."""
+        self.action_leave()
+
+    def _select(self, step: int) -> None:
+        if self._view is not None:
+            self.live.select_beside(self._view, step)
+
+    def _choose(
+        self,
+        question: str,
+        choices: Sequence[tuple[str, str]],
+        present: str,
+        fact: Callable[[str], TierChosen | OverlapChosen],
+    ) -> None:
+        """Ask; what was chosen becomes a fact, unless it is what there is already."""
+
+        def answered(chosen: str | None) -> None:
+            if chosen and chosen != present:
+                self._engine.post(fact(chosen))
+
+        self.push_screen(ChooseScreen(question, choices, present), answered)
+
+
+def _tier_note(tier: TierFacts | None) -> str:
+    if tier is None:
+        return ""
+    return f"{tier.kind}, simulated" if tier.simulated else f"{tier.kind}, {tier.model}" if tier.model else tier.kind

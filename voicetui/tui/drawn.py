@@ -1,0 +1,132 @@
+"""The base of every widget that draws rows: it turns inks to styles, and repaints only the lines that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from voicetui.tui.ink import BLANK, INKS, Row, clip_runs
+
+
+class Drawn(Widget, can_focus=False):
+    """Draws the rows that ``draw`` returns for the present size, one line each; more rows than lines are not shown."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"ink--{ink}" for ink in INKS} | {"ink--chosen"}
+    DEFAULT_CSS = """
+    Drawn {
+        &> .ink--text { color: $foreground; }
+        &> .ink--strong { color: $ink-strong; text-style: bold; }
+        &> .ink--dim { color: $ink-dim; }
+        &> .ink--faint { color: $ink-faint; }
+        &> .ink--title { color: $ink-dim; text-style: bold; }
+        &> .ink--key { color: $accent; text-style: bold; }
+        &> .ink--you { color: $ink-you; text-style: bold; }
+        &> .ink--reply { color: $ink-reply; text-style: bold; }
+        &> .ink--provisional { color: $ink-provisional; text-style: italic; }
+        &> .ink--struck { color: $ink-dim; text-style: strike; }
+        &> .ink--rejected { color: $ink-rejected; text-style: italic; }
+        &> .ink--work { color: $ink-work; }
+        &> .ink--speculative { color: $ink-speculative; }
+        &> .ink--discarded { color: $ink-discarded; }
+        &> .ink--sound-you { color: $ink-you; }
+        &> .ink--sound-reply { color: $ink-reply; }
+        &> .ink--guide { color: $ink-guide; }
+        &> .ink--mark { color: $ink-mark; }
+        &> .ink--accent { color: $accent; }
+        &> .ink--notice { color: $ink-notice; }
+        &> .ink--alert { color: $ink-alert; text-style: bold; }
+        &> .ink--band-conversation { color: $ink-conversation; }
+        &> .ink--band-quick { color: $ink-quick; }
+        &> .ink--band-workable { color: $ink-workable; }
+        &> .ink--band-slow { color: $ink-slow; }
+        &> .ink--band-late { color: $ink-late; }
+        &> .ink--chosen { background: $ink-chosen; }
+    }
+    """
+
+    class Selected(Message):
+        """A row that stands for a turn was clicked."""
+
+        def __init__(self, turn: int) -> None:
+            super().__init__()
+            self.turn = turn
+
+    def __init__(self, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._rows: tuple[Row, ...] = ()
+        self._strips: dict[Row, Strip] = {}
+
+    def draw(self, size: Size) -> Sequence[Row]:
+        """The rows for a content area of this size. Called whenever something may have changed."""
+        raise NotImplementedError
+
+    def redraw(self) -> None:
+        """Draw again and repaint the lines that differ."""
+        width, height = self.content_size
+        if width <= 0 or height <= 0:
+            return
+        rows = tuple(self.draw(Size(width, height)))[:height]
+        old, self._rows = self._rows, rows
+        changed = [
+            y
+            for y in range(max(len(old), len(rows)))
+            if (old[y] if y < len(old) else BLANK) != (rows[y] if y < len(rows) else BLANK)
+        ]
+        if changed:
+            left, top = self.gutter.left, self.gutter.top
+            self.refresh(*(Region(left, top + y, width, 1) for y in changed))
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows last drawn."""
+        return self._rows
+
+    def render_line(self, y: int) -> Strip:
+        """The strip of one content line."""
+        row = self._rows[y] if y < len(self._rows) else BLANK
+        strip = self._strips.get(row)
+        if strip is None:
+            if len(self._strips) > 512:
+                self._strips.clear()
+            strip = self._strips[row] = self._strip(row)
+        return strip
+
+    def notify_style_update(self) -> None:
+        """A theme or class changed: styles are resolved anew."""
+        self._strips.clear()
+        super().notify_style_update()
+
+    def on_resize(self, event: Resize) -> None:
+        """The size changed: so do the rows."""
+        self._strips.clear()
+        self._rows = ()
+        self.redraw()
+        self.refresh()
+
+    def on_click(self, event: Click) -> None:
+        """Select the turn a row stands for."""
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y >= len(self._rows):
+            return
+        target = self._rows[offset.y].target
+        if target is not None:
+            self.post_message(self.Selected(target))
+
+    def _strip(self, row: Row) -> Strip:
+        width = self.content_size.width
+        base = self.visual_style.rich_style
+        over = self.get_component_rich_style("ink--chosen", partial=True) if row.on else Style.null()
+        segments = [
+            Segment(run.text, base + self.get_component_rich_style(f"ink--{run.ink}", partial=True) + over)
+            for run in clip_runs(row.runs, width)
+        ]
+        return Strip(segments).adjust_cell_length(width, base + over)

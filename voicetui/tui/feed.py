@@ -1,0 +1,144 @@
+"""From the journal's tail to one immutable picture of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from voicetui.events import Entry, Fact
+from voicetui.events.orders import BargeIn, EndTurn, Reject
+from voicetui.events.session import SessionOpened
+from voicetui.events.speak import ClauseStarted
+from voicetui.runtime.engine import Levels
+from voicetui.tui.sound_trace import SoundTraceKeeper
+from voicetui.tui.view import ScreenView
+from voicetui.views.barge_in import BargeInView
+from voicetui.views.latency import LatencyView, TurnLatency
+from voicetui.views.ledger import LedgerView
+from voicetui.views.session_state import FaultSeen, SessionStateView, fault_of
+from voicetui.views.summary import Summary, SummaryView
+from voicetui.views.timeline import Timeline, TimelineView
+from voicetui.views.transcript import TranscriptView
+
+KEEP_MS = 180_000.0
+"""How much of the newest time the timeline keeps."""
+KEEP_LINES = 400
+"""How many of the newest lines the transcript keeps."""
+AT_ONCE = 3000
+"""How many entries one call takes at most, so that catching up with a long journal never blocks the keys."""
+
+
+class Session(Protocol):
+    """What the screen needs of the engine's handle."""
+
+    failure: BaseException | None
+    post: Callable[[Fact], None]
+    entries_since: Callable[[int], Sequence[Entry]]
+    now_ms: Callable[[], float]
+    levels: Callable[[], Levels]
+
+    @property
+    def running(self) -> bool:
+        """Whether the session is still going on."""
+
+    def stop(self, why: str = "user") -> None:
+        """Ask the session to end."""
+
+    def join(self, seconds: float) -> bool:
+        """Wait for its end; whether it came."""
+
+
+class Feed:
+    """Pulls new entries, feeds each to every view once, and hands out pictures. Not thread-safe: the screen's thread only."""
+
+    def __init__(self, session: Session, keep_ms: float = KEEP_MS, keep_lines: int = KEEP_LINES) -> None:
+        self._session = session
+        self._taken = 0
+        self._state = SessionStateView()
+        self._transcript = TranscriptView(keep_lines)
+        self._timeline = TimelineView(keep_ms)
+        self._latency = LatencyView()
+        self._barge_in = BargeInView()
+        self._ledger = LedgerView()
+        self._summary = SummaryView()
+        self._summary_shown: Summary | None = None
+        self._trace = SoundTraceKeeper()
+        self._fault: FaultSeen | None = None
+        self._recording: bool | None = None
+
+    def drain(self) -> bool:
+        """Take what the journal has gained, at most ``AT_ONCE`` entries; whether there may be more."""
+        entries = self._session.entries_since(self._taken)[:AT_ONCE]
+        self._taken += len(entries)
+        for entry in entries:
+            for view in (
+                self._state, self._transcript, self._timeline, self._latency, self._barge_in, self._ledger, self._summary
+            ):  # fmt: skip
+                view.feed(entry)
+            self._notice(entry)
+        return len(entries) == AT_ONCE
+
+    def dismiss_fault(self) -> None:
+        """The user has read the fault shown."""
+        self._fault = None
+
+    def picture(self) -> ScreenView:
+        """The session as it is now."""
+        session = self._session
+        now_ms, levels = session.now_ms(), session.levels()
+        self._trace.take(now_ms, levels)
+        if self._summary_shown is None:
+            self._summary_shown = self._summary.snapshot()
+        timeline, turns = self._timeline.snapshot(), self._latency.snapshot()
+        return ScreenView(
+            now_ms=now_ms,
+            state=self._state.snapshot(),
+            transcript=self._transcript.snapshot(),
+            timeline=timeline,
+            turns=turns,
+            summary=self._summary_shown,
+            barge_ins=self._barge_in.snapshot(),
+            ledger=self._ledger.snapshot(),
+            fault=self._fault,
+            waiting_since_ms=waiting_since_ms(timeline, turns),
+            recording=self._recording,
+            running=session.running,
+            failure=str(session.failure) or type(session.failure).__name__ if session.failure is not None else "",
+            levels=levels,
+            trace=self._trace.snapshot(),
+        )
+
+    def _notice(self, entry: Entry) -> None:
+        """What no view tells: the fault to show, whether the session is recorded, and whether figures may have changed."""
+        body = entry.body
+        self._fault = fault_of(entry) or self._fault
+        match body:
+            case SessionOpened():
+                self._recording = _records(body)
+                self._summary_shown = None
+            case EndTurn():
+                self._summary_shown = None
+                if body.outcome == "completed" and self._fault is not None and self._fault.at_ms < entry.at:
+                    self._fault = None
+            case ClauseStarted() | Reject() | BargeIn():
+                self._summary_shown = None
+            case _:
+                pass
+
+
+def waiting_since_ms(timeline: Timeline, turns: tuple[TurnLatency, ...]) -> float | None:
+    """The end of the user's speech for which a reply is awaited: while the endpoint is open, and from commit to the reply."""
+    for span in reversed(timeline.spans):
+        if span.lane == "endpoint" and span.end_ms is None:
+            return span.start_ms
+    if not turns:
+        return None
+    last = turns[-1]
+    return last.points.user_end if last.outcome is None and not last.heard else None
+
+
+def _records(opened: SessionOpened) -> bool | None:
+    """Whether the effective configuration says that the session is recorded."""
+    record = opened.config.get("record")
+    on = record.get("on") if isinstance(record, dict) else None
+    return on if isinstance(on, bool) else None

@@ -1,0 +1,1 @@
+"""The screens: live, presenter, help, choosing."""

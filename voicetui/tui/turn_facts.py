@@ -1,0 +1,58 @@
+"""What is worth knowing of a turn beside its gap, in a few words each."""
+
+from __future__ import annotations
+
+from voicetui.tui.figures import milliseconds, whole
+from voicetui.tui.ink import Run
+from voicetui.tui.literal import literal
+from voicetui.tui.view import ScreenView
+from voicetui.views.barge_in import BargeInFigures, chief_barge_in
+from voicetui.views.latency import TurnLatency
+
+
+def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
+    """Outcome, tier, tokens, speculation and barge-in of a turn, ready to be wrapped."""
+    parts: list[tuple[str, str]] = []
+    if turn.outcome is not None:
+        parts.append(("", turn.outcome.replace("_", " ")))
+    if turn.tier:
+        parts.append(
+            ("tier", literal(turn.tier) + (", cold" if turn.cold else "") + (", cached" if turn.cached else ""))
+        )
+    if turn.uncertainty_ms is not None:
+        parts.append(("", f"±{whole(turn.uncertainty_ms)} ms"))
+    if turn.tokens is not None:
+        rate = f", {turn.tokens_per_second:.0f}/s" if turn.tokens_per_second is not None else ""
+        parts.append(("tokens", f"{'~' if turn.tokens_estimated else ''}{turn.tokens}{rate}"))
+    parts += _speculation(view, turn.turn)
+    chief = chief_barge_in(view.barge_ins.get(turn.turn, ()))
+    if chief is not None:
+        parts.append(("barge-in", _barge_in(chief)))
+    runs: list[Run] = []
+    for name, value in parts:
+        runs += [Run("   ")] if runs else []
+        runs += [Run(name.replace(" ", "\u00a0") + "\u00a0", "dim")] if name else []
+        runs.append(Run(value.replace(" ", "\u00a0")))
+    return runs
+
+
+def _speculation(view: ScreenView, number: int) -> list[tuple[str, str]]:
+    found = view.ledger.turns.get(number)
+    if found is None or not found.attempts:
+        return []
+    kept = f"kept, saved {milliseconds(found.saved_ms)}" if found.kept else "not kept"
+    tried = f" of {found.attempts}" if found.attempts > 1 else ""
+    waste = f", {'~' if found.estimated else ''}{found.wasted_tokens} tokens wasted" if found.wasted_tokens else ""
+    return [("speculation", f"1{tried} {kept}{waste}" if found.kept else f"{found.attempts} {kept}{waste}")]
+
+
+def _barge_in(figures: BargeInFigures) -> str:
+    """The kind, how soon the reply made way, and how much of it was heard."""
+    words = (
+        f", {figures.heard_words} of {figures.generated_words} words heard" if figures.heard_words is not None else ""
+    )
+    if figures.false_interruption:
+        away = f", away {milliseconds(figures.away_ms)}" if figures.away_ms is not None else ""
+        return f"{figures.kind}{away}"
+    stop = f" stop {milliseconds(figures.stop_ms)}" if figures.stop_ms is not None else ""
+    return f"{figures.kind}{stop}{words}"

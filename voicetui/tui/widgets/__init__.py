@@ -1,0 +1,1 @@
+"""The parts of the screen. Each draws rows from one picture of the session."""

@@ -1,0 +1,32 @@
+"""One line: the keys worth knowing now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.geometry import Size
+
+from voicetui.tui.actions import ACTIONS
+from voicetui.tui.drawn import Drawn
+from voicetui.tui.ink import Row, Run
+
+
+class KeysLine(Drawn):
+    """The footer. On a narrow screen the less needed keys give way."""
+
+    DEFAULT_CSS = "KeysLine { height: 1; }"
+
+    def draw(self, size: Size) -> Sequence[Row]:
+        """The one row."""
+        width = size.width
+        wanted = sorted((each for each in ACTIONS if each.footer), key=lambda each: each.footer)
+        kept, used = [], 2
+        for each in wanted:
+            cells = len(each.shown) + 1 + len(each.label) + 2
+            if used + cells <= width:
+                kept.append(each)
+                used += cells
+        runs = [Run("  ")]
+        for each in [each for each in ACTIONS if each in kept]:
+            runs += [Run(each.shown, "key"), Run(f" {each.label}  ", "dim")]
+        return [Row(tuple(runs))]

@@ -1,0 +1,107 @@
+"""The last turns side by side: how long each gap was, in colour, in height and in shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.events import Click
+from textual.geometry import Size
+
+from voicetui.tui.bands import BANDS, band
+from voicetui.tui.canvas import rule
+from voicetui.tui.drawn import Drawn
+from voicetui.tui.ink import Ink, Row, Run
+from voicetui.tui.view import ScreenView
+from voicetui.tui.widgets.panel import Panel
+from voicetui.views.latency import TurnLatency
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_AXIS_CELLS = 6
+_OTHERS: dict[str, tuple[str, Ink]] = {
+    "cut_off": ("╳", "alert"),
+    "superseded": ("╳", "dim"),
+    "failed": ("✖", "alert"),
+    "unanswered": ("✖", "alert"),
+}
+
+
+class RecentTurns(Panel):
+    """One column of two cells per turn, newest at the right."""
+
+    DEFAULT_CSS = "RecentTurns { height: 1fr; }"
+
+    def draw(self, size: Size) -> Sequence[Row]:
+        """A heading, the bars, their shapes, the numbers of some turns."""
+        width, height = size
+        if self.view is None:
+            return [Row(rule(width, "last turns"))]
+        turns = self._shown(width)
+        bars = height - 3
+        rows = [Row(rule(width, "last turns", _legend(width)))]
+        rows += [Row(_bar_line(turns, line, bars)) for line in range(bars, 0, -1)]
+        rows.append(
+            Row((Run(" " * _AXIS_CELLS), *(run for turn in turns for run in _shape(turn, turn.turn == self.selected))))
+        )
+        rows.append(Row((Run(" " * _AXIS_CELLS), Run(_numbers(turns), "faint"))))
+        return rows
+
+    def on_click(self, event: Click) -> None:
+        """Select the turn of a column."""
+        offset = event.get_content_offset(self)
+        if offset is None or self.view is None or offset.y < 1:
+            return
+        turns = self._shown(self.content_size.width)
+        place = (offset.x - _AXIS_CELLS) // 2
+        if 0 <= place < len(turns):
+            self.post_message(Drawn.Selected(turns[place].turn))
+
+    def _shown(self, width: int) -> list[TurnLatency]:
+        count = max(1, (width - _AXIS_CELLS - 1) // 2)
+        return list(self.view.turns[-count:]) if self.view is not None else []
+
+
+def strip(view: ScreenView, cells: int, selected: int | None) -> tuple[Run, ...]:
+    """The shapes of the last turns alone, for one line."""
+    return tuple(run for turn in view.turns[-max(1, cells // 2) :] for run in _shape(turn, turn.turn == selected))
+
+
+def _shape(turn: TurnLatency, on: bool) -> tuple[Run, Run]:
+    if turn.outcome in _OTHERS:
+        glyph, ink = _OTHERS[turn.outcome]
+    elif turn.gap_ms is None:
+        glyph, ink = ("·", "dim")
+    else:
+        kind = band(turn.gap_ms)
+        glyph, ink = kind.shape, kind.ink
+    return Run(glyph, ink), Run("‹" if on else " ", "strong")
+
+
+def _bar_line(turns: Sequence[TurnLatency], line: int, lines: int) -> tuple[Run, ...]:
+    """Line ``line`` of ``lines``, counted from the bottom."""
+    per_line = 500.0 / max(1, round(lines / 3.5))
+    tops = {round(limit / per_line): f"{limit:.0f}" for limit in (500.0, 1000.0, 1500.0)}
+    label = tops.get(line, "")
+    runs = [Run(label.rjust(_AXIS_CELLS - 1) + " ", "faint")]
+    for turn in turns:
+        if turn.gap_ms is None or turn.outcome in _OTHERS:
+            runs.append(Run("  "))
+            continue
+        filled = (turn.gap_ms - (line - 1) * per_line) / per_line
+        runs.append(Run(_EIGHTHS[min(max(round(filled * 8), 0), 8)] + " ", band(turn.gap_ms).ink))
+    return tuple(runs)
+
+
+def _numbers(turns: Sequence[TurnLatency]) -> str:
+    """Every fifth turn's number below its column."""
+    line = [" "] * (2 * len(turns) + 4)
+    for place, turn in enumerate(turns):
+        if turn.turn % 5 == 0 or len(turns) < 5:
+            line[2 * place : 2 * place + len(str(turn.turn))] = str(turn.turn)
+    return "".join(line).rstrip()
+
+
+def _legend(width: int) -> str:
+    """Which shape stands for which band."""
+    if width >= 70:
+        return "  ".join(f"{each.shape} {each.word}" for each in BANDS)
+    return " ".join(f"{each.shape}{each.upto_ms:.0f}" if each.upto_ms < 9999 else f"{each.shape}over" for each in BANDS)
