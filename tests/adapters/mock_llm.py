@@ -19,7 +19,10 @@ EVENT_STREAM = "text/event-stream"
 def delta(text: str | None = None, finish: str | None = None, **fields: Any) -> dict[str, Any]:
     """A chat chunk that carries ``text`` (None: no content at all) and other ``fields`` of the delta."""
     content = {} if text is None else {"content": text}
-    return {"object": "chat.completion.chunk", "choices": [{"index": 0, "delta": content | fields, "finish_reason": finish}]}
+    return {
+        "object": "chat.completion.chunk",
+        "choices": [{"index": 0, "delta": content | fields, "finish_reason": finish}],
+    }
 
 
 def usage(prompt: int, completion: int, cached: int | None = None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from voicetui.events.sound import Role
+from voicetui.events.sound import DeviceOpened, Role
 from voicetui.ports import Block, Clock, SoundError
 from voicetui.runtime.clock import ManualClock, settle
 from voicetui.sound.devices import BAD_CHANNELS, BAD_RATE, BackendError, StreamCallback, StreamSettings
@@ -19,9 +20,15 @@ from voicetui.sound.microphone import DeviceMicrophone
 WALL_S = 1_700_000_000.0
 
 
-def device(
-    name: str, inputs: int = 0, outputs: int = 0, host: int = 0, rate_hz: float = 48_000.0
-) -> dict[str, Any]:
+class StallingClock(ManualClock):
+    """A manual clock that can run on while the loop is stuck."""
+
+    def stall(self, ms: float) -> None:
+        """Let ``ms`` pass without waking anyone."""
+        self._now_ms += ms
+
+
+def device(name: str, inputs: int = 0, outputs: int = 0, host: int = 0, rate_hz: float = 48_000.0) -> dict[str, Any]:
     """A device as PortAudio lists it."""
     return {
         "name": name,
@@ -33,7 +40,7 @@ def device(
 
 
 class StubStream:
-    """An open stream. ``feed`` and ``pull`` are the device; stamps are wall-clock times, as through ALSA's pulse plugin."""
+    """An open stream. ``feed`` and ``pull`` are the device; its stamps are wall-clock times, as the pulse plugin's."""
 
     def __init__(self, clock: Clock, settings: StreamSettings, callback: StreamCallback, finished: Callable[[], None]):
         self._clock = clock
@@ -159,6 +166,7 @@ class Desk:
         self.audio = audio
         self.microphone = microphone
         self.blocks: list[Block] = []
+        self.opened: DeviceOpened
         self.error: SoundError | None = None
         self.over = False
         self.frames = 0
@@ -194,8 +202,6 @@ async def at_desk(
     audio: StubAudio, clock: ManualClock, microphone: DeviceMicrophone | None = None, **how: Any
 ) -> AsyncIterator[Desk]:
     """Open a microphone on ``audio``: its first three callbacks are 10 ms of quiet noise each."""
-    import asyncio
-
     microphone = microphone or DeviceMicrophone(clock, backend=audio)
     desk = Desk(clock, audio, microphone)
     opening = asyncio.ensure_future(microphone.open())
@@ -203,7 +209,7 @@ async def at_desk(
     for number in range(3):
         if not opening.done():
             await desk.hear(noise(audio.stream.settings.rate_hz // 100, number), **how)
-    desk.opened = await opening  # type: ignore[attr-defined]
+    desk.opened = await opening
     reading = asyncio.ensure_future(desk.read())
     await settle()
     try:

@@ -73,7 +73,13 @@ def test_a_sound_system_that_cannot_be_asked_is_an_error_in_words() -> None:
 
 
 def test_odd_reports_are_no_trouble() -> None:
-    odd = {"name": "odd", "hostapi": 9, "max_input_channels": None, "max_output_channels": -1, "default_samplerate": None}
+    odd = {
+        "name": "odd",
+        "hostapi": 9,
+        "max_input_channels": None,
+        "max_output_channels": -1,
+        "default_samplerate": None,
+    }
     assert list_devices(desk(devices=[odd])) == [Device(0, "odd", "", 0, 0, 0)]
     assert attempts("input", Device(0, "odd", "", 1, 0, 0))[0] == (48_000, 1)
 
@@ -170,7 +176,7 @@ def test_a_device_that_reports_no_channels_is_refused_in_words() -> None:
 
 
 def test_a_device_that_takes_no_rate_at_all_says_so() -> None:
-    with pytest.raises(SoundError, match="'card' .* accepts none of the usual sample rates"):
+    with pytest.raises(SoundError, match=r"'card' .* accepts none of the usual sample rates"):
         settled(StubAudio(ManualClock(), [device("card", inputs=1)], rates=set()))
 
 
@@ -235,33 +241,29 @@ def test_without_portaudio_everything_imports_and_the_advice_is_given(error: str
     assert advice in done.stdout
 
 
-def test_a_driver_that_hangs_is_left_behind_and_its_late_gift_undone() -> None:
-    async def main() -> None:
-        clock, go, undone = ManualClock(), threading.Event(), []
+@pytest.mark.anyio
+async def test_a_driver_that_hangs_is_left_behind_and_its_late_gift_undone() -> None:
+    clock, go, undone = ManualClock(), threading.Event(), []
 
-        def hang() -> str:
-            go.wait(30)
-            return "a stream"
+    def hang() -> str:
+        go.wait(30)
+        return "a stream"
 
-        calling = asyncio.ensure_future(call_apart(clock, 2_000, "the card", hang, undone.append))
-        await clock.advance(1_999)
-        assert not calling.done()
-        await clock.advance(1)
-        with pytest.raises(SoundError, match="the card did not answer for 2 s"):
-            await calling
-        go.set()
-        await until(lambda: undone)
-        assert undone == ["a stream"]
-
-    asyncio.run(main())
+    calling = asyncio.ensure_future(call_apart(clock, 2_000, "the card", hang, undone.append))
+    await clock.advance(1_999)
+    assert not calling.done()
+    await clock.advance(1)
+    with pytest.raises(SoundError, match="the card did not answer for 2 s"):
+        await calling
+    go.set()
+    await until(lambda: undone)
+    assert undone == ["a stream"]
 
 
-def test_what_a_driver_raises_arrives() -> None:
-    async def main() -> None:
-        def fail() -> None:
-            raise BackendError("broken", -1)
+@pytest.mark.anyio
+async def test_what_a_driver_raises_arrives() -> None:
+    def fail() -> None:
+        raise BackendError("broken", -1)
 
-        with pytest.raises(BackendError, match="broken"):
-            await call_apart(ManualClock(), 2_000, "the card", fail)
-
-    asyncio.run(main())
+    with pytest.raises(BackendError, match="broken"):
+        await call_apart(ManualClock(), 2_000, "the card", fail)

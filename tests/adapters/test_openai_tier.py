@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Sequence
 from contextlib import aclosing
@@ -68,21 +69,37 @@ def content_times(items: list[StreamItem], reasoning: bool = False) -> list[floa
     return [i.at_ms - sent.at_ms for i in items if isinstance(i, TokenRead) and i.reasoning is reasoning]
 
 
-# -- text -----------------------------------------------------------------------------------------------------------------
+# -- text --------------------------------------------------------------------------------------------------------------
 
 
 async def test_a_character_cut_by_the_network_arrives_whole() -> None:
-    pieces = [b'data: {"choices":[{"delta":{"content":"', b"\xe4\xbd", b"\xa0", b"\xf0\x9f", b'\x8c\x8d"}}]}\n\n',
-              sse(delta(finish="stop"), DONE)]  # fmt: skip
+    pieces = [
+        b'data: {"choices":[{"delta":{"content":"',
+        b"\xe4\xbd",
+        b"\xa0",
+        b"\xf0\x9f",
+        b'\x8c\x8d"}}]}\n\n',
+        sse(delta(finish="stop"), DONE),
+    ]
     async with MockLlm(Reply(pieces)) as server:
         tier = OpenAiTier(SystemClock(), "t", "m", server.url)
         assert spoken(await collect(tier)) == "你🌍"
         await tier.close()
 
 
-@pytest.mark.parametrize("noise", [b": OPENROUTER PROCESSING\n\n", b":\n\n", b":ping\n", b"retry: 1000\n\n", b"id: 7\n\n",
-                                   b'event: ping\ndata: {"type":"ping"}\n\n', b"event: ping\n\n",
-                                   b'event: vendor.progress\ndata: {"x":1}\n\n'])  # fmt: skip
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b": OPENROUTER PROCESSING\n\n",
+        b":\n\n",
+        b":ping\n",
+        b"retry: 1000\n\n",
+        b"id: 7\n\n",
+        b'event: ping\ndata: {"type":"ping"}\n\n',
+        b"event: ping\n\n",
+        b'event: vendor.progress\ndata: {"x":1}\n\n',
+    ],
+)
 async def test_comments_pings_and_control_records_are_no_tokens(noise: bytes) -> None:
     items = await paced([(5, noise), (10, sse(delta("Hi"))), (20, noise), (30, sse(delta(finish="stop"), DONE))])
     assert (spoken(items), content_times(items), end_of(items).outcome) == ("Hi", [10], "complete")
@@ -103,8 +120,15 @@ async def test_any_cut_of_the_bytes_gives_the_same_items() -> None:
 
 
 async def test_empty_odd_and_missing_deltas_are_no_tokens() -> None:
-    odd = [ROLE, delta(None), {"choices": [{"delta": {"content": None}}]}, {"choices": [{"index": 0}]},
-           {"choices": None}, {"choices": [], "prompt_filter_results": []}, {"choices": [{"delta": None}]}]  # fmt: skip
+    odd = [
+        ROLE,
+        delta(None),
+        {"choices": [{"delta": {"content": None}}]},
+        {"choices": [{"index": 0}]},
+        {"choices": None},
+        {"choices": [], "prompt_filter_results": []},
+        {"choices": [{"delta": None}]},
+    ]
     end = {"choices": [{"delta": None, "finish_reason": "stop"}]}
     items = await of_body(sse(*odd, delta("Hi"), end, usage(3, 50), DONE))
     assert [item.text for item in items if isinstance(item, TokenRead)] == ["Hi"]
@@ -143,7 +167,9 @@ async def test_a_tool_call_is_never_text() -> None:
 
 
 async def test_json_lines_are_read_as_a_stream() -> None:
-    lines = b"".join(json.dumps({"message": {"content": text}, "done": False}).encode() + b"\n\n" for text in ("Hel", "lo"))
+    lines = b"".join(
+        json.dumps({"message": {"content": text}, "done": False}).encode() + b"\n\n" for text in ("Hel", "lo")
+    )
     last = json.dumps({"message": {"content": ""}, "done": True, "prompt_eval_count": 7, "eval_count": 2}).encode()
     items = await paced([(0, lines[:30]), (10, lines[30:]), (20, last)], content_type="application/x-ndjson")
     assert (spoken(items), end_of(items).completion_tokens, end_of(items).outcome) == ("Hello", 2, "complete")
@@ -151,8 +177,11 @@ async def test_json_lines_are_read_as_a_stream() -> None:
 
 @pytest.mark.parametrize("indent", [None, 2])
 async def test_a_whole_json_answer_to_a_stream_request_is_an_answer(indent: int | None) -> None:
-    whole = {"object": "chat.completion", "choices": [{"message": {"content": "Hello there."}, "finish_reason": "stop"}],
-             "usage": {"prompt_tokens": 4, "completion_tokens": 3}}  # fmt: skip
+    whole = {
+        "object": "chat.completion",
+        "choices": [{"message": {"content": "Hello there."}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 4, "completion_tokens": 3},
+    }
     items = await of_body(json.dumps(whole, indent=indent).encode(), "application/json")
     assert (spoken(items), end_of(items).outcome, end_of(items).completion_tokens) == ("Hello there.", "complete", 3)
     assert "one piece" in end_of(items).note
@@ -165,7 +194,7 @@ async def test_a_stream_under_a_wrong_label_is_read_and_noted(label: str) -> Non
     assert label in end_of(items).note
 
 
-# -- ends -----------------------------------------------------------------------------------------------------------------
+# -- ends --------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -228,11 +257,13 @@ async def test_a_connection_lost_in_mid_answer_leaves_what_came_and_the_next_tur
         await tier.close()
 
 
-# -- times ----------------------------------------------------------------------------------------------------------------
+# -- times -------------------------------------------------------------------------------------------------------------
 
 
 async def test_the_first_token_is_the_first_text_not_the_role() -> None:
-    items = await paced([(20, sse(ROLE)), (25, sse(delta(""))), (400, sse(delta("Hi"))), (410, sse(delta(finish="stop"), DONE))])
+    items = await paced(
+        [(20, sse(ROLE)), (25, sse(delta(""))), (400, sse(delta("Hi"))), (410, sse(delta(finish="stop"), DONE))]
+    )
     (first_byte,) = [item.at_ms for item in items if isinstance(item, ByteRead)]
     assert (first_byte, content_times(items)) == (20, [400])
 
@@ -254,7 +285,9 @@ async def test_a_cap_reached_while_reasoning_is_flagged() -> None:
 
 async def test_times_are_those_of_the_bytes_even_if_the_reader_is_slow() -> None:
     clock = ManualClock()
-    transport = PacedTransport(clock, [(10, sse(delta("a"))), (20, sse(delta("b"))), (30, sse(delta(finish="stop"), DONE))])
+    transport = PacedTransport(
+        clock, [(10, sse(delta("a"))), (20, sse(delta("b"))), (30, sse(delta(finish="stop"), DONE))]
+    )
     tier = OpenAiTier(clock, "t", "m", "http://127.0.0.1:1/v1", transport=transport)
     times = []
 
@@ -272,83 +305,11 @@ async def test_times_are_those_of_the_bytes_even_if_the_reader_is_slow() -> None
     assert times == [10, 20]
 
 
-async def test_connections_are_kept_and_reported() -> None:
-    async with MockLlm(Reply([answer("Hi")])) as server:
-        tier = OpenAiTier(SystemClock(), "t", "m", server.url)
-        first, second = [next(i for i in await collect(tier) if isinstance(i, Requested)) for _ in range(2)]
-        await tier.close()
-    assert (first.connection, second.connection, server.connections) == ("new", "reused", 1)
-    assert first.connect_ms is not None
-    assert first.connect_ms >= 0
-    assert second.connect_ms is None
-
-
-async def test_without_reuse_every_request_has_a_new_connection() -> None:
-    async with MockLlm(Reply([answer("Hi")])) as server:
-        tier = OpenAiTier(SystemClock(), "t", "m", server.url, reuse=False)
-        for _ in range(2):
-            sent = [item for item in await collect(tier) if isinstance(item, Requested)]
-            assert [(item.connection, item.tries) for item in sent] == [("new", 1)]
-        await tier.close()
-    assert "connection: close" in server.seen[0].head.lower()
-
-
-# -- requests -------------------------------------------------------------------------------------------------------------
-
-
-async def test_the_request_is_what_was_configured() -> None:
-    async with MockLlm(Reply([answer("Hi")])) as server:
-        tier = OpenAiTier(SystemClock(), "t", "m", server.url + "/", api_key="key-123456", max_tokens=77, temperature=0.5,
-                          extra={"seed": 3})  # fmt: skip
-        await collect(tier)
-        await tier.close()
-    (seen,) = server.seen
-    assert seen.head.startswith("POST /v1/chat/completions HTTP/1.1\r\n")
-    assert "Authorization: Bearer key-123456" in seen.head
-    assert seen.body == {
-        "model": "m", "stream": True, "stream_options": {"include_usage": True}, "max_tokens": 77, "temperature": 0.5, "seed": 3,
-        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hello?"}],
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("said", "gone", "instead"),
-    [
-        ("Unrecognized request argument supplied: stream_options", "stream_options", None),
-        ("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.", "max_tokens", "max_completion_tokens"),
-        ("'temperature' does not support 0.5 with this model", "temperature", None),
-    ],
-)
-async def test_what_a_server_refuses_is_left_out_from_then_on(said: str, gone: str, instead: str | None) -> None:
-    no = Reply([json.dumps({"error": {"message": said}}).encode()], status=400, headers={"Content-Type": "application/json"})
-    async with MockLlm(no, Reply([answer("Hi")])) as server:
-        tier = OpenAiTier(SystemClock(), "t", "m", server.url, temperature=0.5)
-        items = await collect(tier)
-        assert spoken(items) == "Hi"
-        assert [item.tries for item in items if isinstance(item, Requested)] == [1, 2]
-        await collect(tier)
-        await tier.close()
-    assert gone in server.seen[0].body
-    assert all(gone not in seen.body for seen in server.seen[1:])
-    assert len(server.seen) == 3
-    assert instead is None or server.seen[1].body[instead] == 256
-
-
-async def test_warming_asks_for_little_and_measures() -> None:
-    async with MockLlm(Reply([answer("Hi")])) as server:
-        tier = OpenAiTier(SystemClock(), "t", "m", server.url)
-        assert await tier.warm() > 0
-        items = await collect(tier)
-        await tier.close()
-    assert server.seen[0].body["max_tokens"] < 20
-    assert next(item for item in items if isinstance(item, Requested)).connection == "reused"
-
-
 async def test_a_compressed_stream_is_unpacked() -> None:
-    import gzip
-
     def packed() -> httpx.Response:
-        return httpx.Response(200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(gzip.compress(answer("Hi"))))
+        return httpx.Response(
+            200, headers={"Content-Encoding": "gzip"}, stream=httpx.ByteStream(gzip.compress(answer("Hi")))
+        )
 
     clock = ManualClock()
     tier = OpenAiTier(clock, "t", "m", "http://127.0.0.1:1/v1", transport=PacedTransport(clock, packed))

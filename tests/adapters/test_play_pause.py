@@ -103,6 +103,20 @@ def test_held_between_two_words_it_goes_on_where_it_was() -> None:
     assert total == len(sound.samples)
 
 
+def test_the_fade_in_takes_place_in_the_pause_before_the_word() -> None:
+    bench = Bench(word_ms=400.0)
+    sound = bench.sound(BASIS, 0, "one two three")
+    words = tuple((first, end - RATE_HZ // 10) for first, end in sound.words)
+    gappy = SynthesizedClause(BASIS, 0, sound.spoken, sound.samples, words, RATE_HZ, sound.fact, 0.0)
+    bench.player.play(Play(BASIS, 0, sound.spoken), gappy)
+    bench.run((words[1][0] + RATE_HZ // 10) * 1e3 / RATE_HZ)
+    bench.player.pause(Pause(BASIS))
+    bench.run(100)
+    bench.player.resume(Resume(BASIS))
+    fade = RATE_HZ // 100
+    np.testing.assert_array_equal(bench.run(300)[fade:4_000], sound.samples[words[1][0] :][: 4_000 - fade])
+
+
 def test_resuming_while_the_fade_of_the_pause_runs_waits_for_it() -> None:
     bench = Bench()
     bench.play(TEN)

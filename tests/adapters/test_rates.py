@@ -63,7 +63,7 @@ def test_blocks_of_any_length_make_the_same_sound(rate_hz: int, block: int) -> N
     assert np.array_equal(stream_all(sound, rate_hz, 16_000, block), whole)
 
 
-@given(count=st.integers(0, 3_000), rate_hz=st.sampled_from([8_000, 11_025, 22_050, 44_100, 48_000, 44_101]))
+@given(count=st.integers(0, 3_000), rate_hz=st.sampled_from([8_000, 11_025, 22_050, 44_100, 48_000, 37_800]))
 @settings(max_examples=60, deadline=None)
 def test_a_flushed_stream_has_exactly_the_rounded_number_of_samples(count: int, rate_hz: int) -> None:
     made = stream_all(np.zeros(count, np.float32), rate_hz, 16_000, 97)

@@ -23,7 +23,9 @@ def ramp(first: int, count: int) -> np.ndarray:
     return ((np.arange(first, first + count) * 7) % 30_011).astype(np.int16)
 
 
-@given(sizes=st.lists(st.integers(0, 70), max_size=40), silence=st.integers(0, 60), capacity=st.sampled_from([1, 16, 50]))
+@given(
+    sizes=st.lists(st.integers(0, 70), max_size=40), silence=st.integers(0, 60), capacity=st.sampled_from([1, 16, 50])
+)
 def test_a_track_keeps_the_newest_samples(sizes: list[int], silence: int, capacity: int) -> None:
     track = Track(kept_s=capacity / RATE_HZ)
     everything = np.zeros(0, np.int16)

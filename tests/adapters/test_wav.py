@@ -337,7 +337,9 @@ def test_a_truncated_flac_gives_a_message_or_what_is_there(tmp_path: Path) -> No
         (b"RIFF\0\0\0\0WAVE" + struct.pack("<4sI", b"data", 4) + bytes(4), "before their format"),
     ],
 )
-def test_a_file_that_is_no_sound_is_refused_by_name_with_the_reason(tmp_path: Path, content: bytes, message: str) -> None:
+def test_a_file_that_is_no_sound_is_refused_by_name_with_the_reason(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     path = write(tmp_path / "odd name.wav", content)
     with pytest.raises(SoundError, match=message) as caught:
         read_audio(path)

@@ -23,7 +23,7 @@ _TAG_BEGUN = re.compile(
     |/?(?:{_NAME}{_ATTRIBUTES}(?:\s+{_ATTRIBUTE}\s*=\s*(?:"[^"<>\n]*|'[^'<>\n]*)?|\s*/?))?)\Z""",
     re.VERBOSE,
 )
-_LESS_THAN = re.compile(rf"<{_NAME}\s+[A-Za-z]+(?:\s|\Z)")
+_LESS_THAN = re.compile(rf"<{_NAME}\s+[A-Za-z]+\s")
 _TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
 LINK = re.compile(rf"""!?\[(?P<label>[^\[\]\n]*)\]\(\s*<?{_TARGET}(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)""")
 """A Markdown link or image with its target."""

@@ -92,9 +92,6 @@ class Backend(Protocol):
 class PortAudio:
     """The real thing, through ``sounddevice``, which is imported at the first use."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
     def query_devices(self) -> Sequence[Mapping[str, Any]]:
         """See :class:`Backend`."""
         return self._call(lambda sd: [dict(device) for device in sd.query_devices()])
@@ -135,7 +132,7 @@ class PortAudio:
             )
             return stream
 
-        return _Guarded(self._call(make), self)
+        return _Guarded(self._call(make))
 
     def refresh(self) -> None:
         """See :class:`Backend`."""
@@ -147,35 +144,43 @@ class PortAudio:
         self._call(again)
 
     def _call(self, use: Callable[[Any], _T]) -> _T:
-        """PortAudio is not thread-safe: one call at a time."""
-        sd = _sounddevice()
-        with self._lock:
-            try:
-                return use(sd)
-            except sd.PortAudioError as error:
-                code = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], int) else 0
-                raise BackendError(str(error), code) from error
-            except ValueError as error:
-                raise BackendError(str(error)) from error
+        with _PORTAUDIO:
+            return _translated(use)
+
+
+_PORTAUDIO: Final = threading.Lock()
+"""PortAudio's list of devices and streams is not thread-safe: one call at a time."""
+
+
+def _translated(use: Callable[[Any], _T]) -> _T:
+    """What ``use`` makes of the module ``sounddevice``; its errors as ``BackendError``."""
+    sd = _sounddevice()
+    try:
+        return use(sd)
+    except sd.PortAudioError as error:
+        code = error.args[1] if len(error.args) > 1 and isinstance(error.args[1], int) else 0
+        raise BackendError(str(error), code) from error
+    except ValueError as error:
+        raise BackendError(str(error)) from error
 
 
 class _Guarded:
-    """A PortAudio stream whose errors are ``BackendError``."""
+    """A PortAudio stream whose errors are ``BackendError``. Starting and stopping may hang, and then hold up no other."""
 
-    def __init__(self, stream: Stream, owner: PortAudio) -> None:
+    def __init__(self, stream: Stream) -> None:
         self._stream = stream
-        self._owner = owner
         latency = stream.latency
         self.latency = float(latency[0] if isinstance(latency, tuple) else latency)
 
     def start(self) -> None:
-        self._owner._call(lambda _: self._stream.start())
+        _translated(lambda _: self._stream.start())
 
     def abort(self) -> None:
-        self._owner._call(lambda _: self._stream.abort())
+        _translated(lambda _: self._stream.abort())
 
     def close(self) -> None:
-        self._owner._call(lambda _: self._stream.close())
+        with _PORTAUDIO:
+            _translated(lambda _: self._stream.close())
 
 
 def _sounddevice() -> Any:

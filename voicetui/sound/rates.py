@@ -8,6 +8,7 @@ Whole arrays go through soxr's high quality.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -115,6 +116,7 @@ class ResampleStream:
         return made
 
 
+@lru_cache(maxsize=16)
 def _filter_bank(from_hz: int, to_hz: int, phases: int) -> NDArray[np.float32]:
     """float32 [phases, taps]: a Kaiser-windowed sinc low-pass, one row for each position between two inputs.
 
@@ -130,6 +132,7 @@ def _filter_bank(from_hz: int, to_hz: int, phases: int) -> NDArray[np.float32]:
     bank = np.sinc(2 * cutoff_hz / from_hz * offsets) * shape
     bank /= bank.sum(axis=1, keepdims=True)
     narrow: NDArray[np.float32] = bank.astype(np.float32)
+    narrow.setflags(write=False)  # it is shared
     return narrow
 
 

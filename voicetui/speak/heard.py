@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from voicetui.ports import PcmFloat
 from voicetui.speak.audible import AUDIBLE_RMS, audible_span, frames_of, hop_frames, hop_levels
+from voicetui.speak.output import BACK_FADE_MS
 from voicetui.speak.words import Span, Word, words_of_text
 
 LONGEST_REPEAT_MS: Final = 1500.0
@@ -104,14 +105,19 @@ class ReplySound:
         return joined(texts[:kept]), count
 
     def word_start(self, frame: int) -> int | None:
-        """The start of the word that is said at ``frame`` (at most 1.5 s before it); None between words."""
+        """Where to go on to say the word that is said at ``frame`` again; None between words.
+
+        In the pause before the word, as early as a fade-in takes; at most 1.5 s before ``frame``.
+        """
         clause = self.at(frame)
         if clause is None or clause.audible is None:
             return None
-        inside = frame - clause.offset
+        inside, before = frame - clause.offset, 0
         for word in clause.words:
             if word.start <= inside < word.end:
-                return max(clause.offset + word.start, frame - frames_of(LONGEST_REPEAT_MS, self.rate_hz))
+                start = max(before, word.start - frames_of(BACK_FADE_MS, self.rate_hz))
+                return max(clause.offset + start, frame - frames_of(LONGEST_REPEAT_MS, self.rate_hz))
+            before = max(before, word.end)
         return None
 
     def last_audible(self, first: int, end: int, gain_from: float, gain_to: float) -> int | None:

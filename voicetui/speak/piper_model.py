@@ -79,7 +79,7 @@ def _session(model_path: Path, threads: int, spinning: bool, use_gpu: bool) -> o
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what fails is raised; the screen is not for logs
     for key in ("session.intra_op.allow_spinning", "session.inter_op.allow_spinning"):
         options.add_session_config_entry(key, "1" if spinning else "0")
     wanted = ["CUDAExecutionProvider", "CPUExecutionProvider"] if use_gpu else ["CPUExecutionProvider"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
@@ -15,8 +15,11 @@ from voicetui.tui.actions import ACTIONS
 from voicetui.tui.feed import Feed, Session
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.screens.choose import ChooseScreen
+from voicetui.tui.screens.help import HelpScreen
 from voicetui.tui.screens.live import LiveScreen
+from voicetui.tui.screens.presenter import PresenterScreen
 from voicetui.tui.themes import DARK, THEMES
+from voicetui.tui.turn_facts import turn_text
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.type_line import TypeLine
 
@@ -67,7 +70,7 @@ class VoiceTui(App[None]):
         """The palette's entries: the action table, and each theme by name."""
         for each in ACTIONS:
             if each.keys:
-                yield SystemCommand(each.title, f"{each.help} ({each.shown})", partial(self.run_action, each.name))
+                yield SystemCommand(each.help, f"Key: {each.shown}", partial(self.run_action, each.name))
         for theme in THEMES:
             yield SystemCommand(
                 f"Theme: {theme.name}", "What the screen looks like", partial(setattr, self, "theme", theme.name)
@@ -76,6 +79,8 @@ class VoiceTui(App[None]):
     async def on_mount(self) -> None:
         """Show the live screen and start looking."""
         await self.push_screen(self.live)
+        if self._options.present:
+            await self.push_screen(PresenterScreen())
         self.set_interval(1 / PICTURES_PER_S, self.look_again)
         self.look_again()
 
@@ -83,7 +88,9 @@ class VoiceTui(App[None]):
         """Take what is new and show it; leave when it is time to."""
         self._feed.drain()
         self._view = view = self._feed.picture()
-        self.live.show(view)
+        for screen in self.screen_stack:
+            if isinstance(screen, LiveScreen | PresenterScreen) and not _covered(screen, self.screen_stack):
+                screen.show(view)
         if self._leaving is not None:
             self._leaving += 1
             if not view.running or self._leaving > LEAVE_TICKS:
@@ -127,7 +134,7 @@ class VoiceTui(App[None]):
             modes = {str(mode): mode for mode in OVERLAPS}
             self._choose(
                 "What may run at the same time in the next turn?",
-                [(mode, note) for mode, note in OVERLAPS.items()],
+                list(OVERLAPS.items()),
                 self._view.state.overlap,
                 lambda chosen: OverlapChosen(modes[chosen]),
             )
@@ -168,6 +175,36 @@ class VoiceTui(App[None]):
         """Newest turn, newest time."""
         self.live.follow()
 
+    def action_present(self) -> None:
+        """Presenter mode, or back from it."""
+        if isinstance(self.screen, PresenterScreen):
+            self.pop_screen()
+        elif isinstance(self.screen, LiveScreen):
+            self.push_screen(PresenterScreen())
+        self.call_after_refresh(self.look_again)
+
+    def action_look(self) -> None:
+        """The next of the own themes."""
+        names = [theme.name for theme in THEMES]
+        place = names.index(self.theme) if self.theme in names else -1
+        self.theme = names[(place + 1) % len(names)]
+
+    def action_copy(self) -> None:
+        """Copy the selected turn, else the newest."""
+        if self._view is None or not self._view.turns:
+            return
+        turn = self._view.turn(self.live.selected) or self._view.turns[-1]
+        self.copy_to_clipboard(turn_text(self._view, turn))
+        self.notify(f"Turn {turn.turn} is in the clipboard.", markup=False, timeout=3)
+
+    def action_picture(self) -> None:
+        """Save the screen as an SVG file where the program was started."""
+        self.deliver_screenshot()
+
+    def action_help(self) -> None:
+        """Show what everything means."""
+        self.push_screen(HelpScreen())
+
     def action_dismiss(self) -> None:
         """Put the message away."""
         self._feed.dismiss_fault()
@@ -207,6 +244,11 @@ class VoiceTui(App[None]):
                 self._engine.post(fact(chosen))
 
         self.push_screen(ChooseScreen(question, choices, present), answered)
+
+
+def _covered(screen: Screen[None], stack: Sequence[Screen[Any]]) -> bool:
+    """Whether a screen that fills the terminal lies above."""
+    return any(isinstance(above, PresenterScreen | HelpScreen) for above in stack[stack.index(screen) + 1 :])
 
 
 def _tier_note(tier: TierFacts | None) -> str:

@@ -37,7 +37,8 @@ SMALL = Face(width=6, height=8, upright=2, level=1, gap=2)
 MEDIUM = Face(width=10, height=14, upright=3, level=2, gap=3)
 LARGE = Face(width=14, height=20, upright=4, level=3, gap=4)
 HUGE = Face(width=20, height=28, upright=6, level=5, gap=5)
-FACES: tuple[Face, ...] = (HUGE, LARGE, MEDIUM, SMALL)
+GIANT = Face(width=28, height=40, upright=8, level=7, gap=7)
+FACES: tuple[Face, ...] = (GIANT, HUGE, LARGE, MEDIUM, SMALL)
 
 
 def largest(text: str, cells: int, lines: int) -> Face:

@@ -49,7 +49,7 @@ _LINE: dict[SpanKind, tuple[str, str, str, Ink]] = {
     "audio": ("━", "╺", "╸", "work"),
 }
 """Whole cell, right half, left half, and ink of each kind of work."""
-_BLOCKS = "▁▂▃▄▅▆▇█"
+_BLOCKS = " ▁▂▃▄▅▆▇█"
 _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
 _QUIET_DBFS, _LOUD_DBFS = -55.0, -12.0
 _ORDER: dict[SpanKind, int] = {"discarded": 0, "speculative": 1, "work": 2, "audio": 3}
@@ -150,10 +150,13 @@ def _sound(lines: list[CellLine], span: Span, end_ms: float, trace: SoundTrace, 
 
 
 def wave(dbfs: float | None, rows: int) -> str:
-    """A level as one glyph per row, top first: eighths of one row, or a wave about the middle of several."""
+    """A level as one glyph per row, top first: eighths of one or two rows, or a wave about the middle of more."""
     share = 0.55 if dbfs is None else min(max((dbfs - _QUIET_DBFS) / (_LOUD_DBFS - _QUIET_DBFS), 0.0), 1.0)
-    if rows == 1:
-        return _BLOCKS[min(int(share * len(_BLOCKS)), len(_BLOCKS) - 1)]
+    if rows <= 2:
+        eighths = max(1, round(share * rows * 8))
+        return "".join(
+            _BLOCKS[min(eighths - 8 * below, 8)] if eighths > 8 * below else " " for below in range(rows - 1, -1, -1)
+        )
     reach = max(1, round(share * rows))
     halves = [abs(place - rows + 0.5) < reach for place in range(2 * rows)]
     return "".join(_HALVES[upper, lower] for upper, lower in zip(halves[::2], halves[1::2], strict=True))

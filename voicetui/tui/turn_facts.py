@@ -7,6 +7,7 @@ from voicetui.tui.ink import Run
 from voicetui.tui.literal import literal
 from voicetui.tui.view import ScreenView
 from voicetui.views.barge_in import BargeInFigures, chief_barge_in
+from voicetui.views.breakdown import STAGES
 from voicetui.views.latency import TurnLatency
 
 
@@ -28,6 +29,7 @@ def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
     chief = chief_barge_in(view.barge_ins.get(turn.turn, ()))
     if chief is not None:
         parts.append(("barge-in", _barge_in(chief)))
+    parts += _points(turn)
     runs: list[Run] = []
     for name, value in parts:
         runs += [Run("   ")] if runs else []
@@ -36,14 +38,39 @@ def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
     return runs
 
 
+def _points(turn: TurnLatency) -> list[tuple[str, str]]:
+    """When each thing happened, ms after the user's last sound."""
+    end_ms = turn.points.user_end
+    if end_ms is None:
+        return []
+    times = [(name, getattr(turn.points, name)) for name in turn.points.__struct_fields__ if name != "user_end"]
+    known = sorted((at_ms, name) for name, at_ms in times if at_ms is not None)
+    return [(name.replace("_", " "), f"+{whole(at_ms - end_ms)}") for at_ms, name in known]
+
+
+def turn_text(view: ScreenView, turn: TurnLatency) -> str:
+    """A turn and its numbers as plain text, to be pasted somewhere else."""
+    user = view.transcript.users().get(turn.turn)
+    reply = view.transcript.replies().get(turn.turn)
+    lines = [f"turn {turn.turn}, gap {milliseconds(turn.gap_ms)}"]
+    lines += [f"you: {literal(user.text)}"] if user is not None else []
+    lines += [f"reply: {literal(reply.text)}"] if reply is not None else []
+    if reply is not None and reply.outcome not in (None, "completed"):
+        lines.append(f"heard: {literal(reply.heard_text)}")
+    parts = [(stage, getattr(turn.stages_ms, stage)) for stage in (*STAGES, "unaccounted")]
+    lines += [f"  {stage.replace('_', ' ')}: {whole(ms)} ms" for stage, ms in parts if ms]
+    lines.append("".join(run.text for run in turn_facts(view, turn)).replace("\u00a0", " "))
+    return "\n".join(lines)
+
+
 def _speculation(view: ScreenView, number: int) -> list[tuple[str, str]]:
     found = view.ledger.turns.get(number)
     if found is None or not found.attempts:
         return []
-    kept = f"kept, saved {milliseconds(found.saved_ms)}" if found.kept else "not kept"
-    tried = f" of {found.attempts}" if found.attempts > 1 else ""
+    tried = f" 1 of {found.attempts}" if found.attempts > 1 else ""
+    outcome = f"kept{tried}, saved {milliseconds(found.saved_ms)}" if found.kept else f"{found.attempts} dropped"
     waste = f", {'~' if found.estimated else ''}{found.wasted_tokens} tokens wasted" if found.wasted_tokens else ""
-    return [("speculation", f"1{tried} {kept}{waste}" if found.kept else f"{found.attempts} {kept}{waste}")]
+    return [("speculation", outcome + waste)]
 
 
 def _barge_in(figures: BargeInFigures) -> str:

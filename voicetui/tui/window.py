@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 ZOOMS_MS: tuple[int, ...] = (5, 10, 20, 40, 50, 100, 200, 400, 1000)
@@ -24,26 +25,23 @@ class Window:
         """How much time ``cells`` cells show."""
         return cells * float(self.ms_per_cell)
 
-    def follow(self, now_ms: float, cells: int, active_from_ms: float | None) -> Window:
-        """The window that shows ``now_ms``.
+    def follow(self, focus_ms: float, cells: int, begun_ms: Sequence[float]) -> Window:
+        """The window that shows ``focus_ms``, if it is to follow.
 
-        ``active_from_ms`` is when what is going on began, None while nothing goes on: then the window stays at what
-        happened last.  A page turns when ``now_ms`` leaves the window.
+        ``begun_ms`` says when what goes on there began, most of it first: the turn, then its gap.  A page turns when the focus
+        leaves the window: to the earliest beginning that still fits, else to a part of what was seen.
         """
+        if not self.following:
+            return self
         length = self.length_ms(cells)
-        if (
-            not self.following
-            or active_from_ms is None
-            or self.start_ms <= active_from_ms <= now_ms < self.start_ms + length
-        ):
+        if self.start_ms <= focus_ms < self.start_ms + length:
             return self
         lead = length * _LEAD
-        if now_ms - active_from_ms < length - 2 * lead:
-            start = active_from_ms - lead
-        elif self.start_ms <= now_ms < self.start_ms + length:
-            return self
-        else:
-            start = now_ms - length * _KEPT
+        start = focus_ms - length * _KEPT
+        for beginning in begun_ms:
+            if focus_ms - beginning < length * (1 - 3 * _LEAD):
+                start = beginning - lead
+                break
         return replace(self, start_ms=self._on_grid(start))
 
     def zoom(self, steps: int, anchor_ms: float) -> Window:

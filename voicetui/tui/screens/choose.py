@@ -21,7 +21,7 @@ class ChooseScreen(ModalScreen[str]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "give_up", "Back", show=False),
-        Binding("j", "app.nothing", show=False),
+        Binding("ctrl+c", "app.leave_now", show=False),
     ]
     DEFAULT_CSS = """
     ChooseScreen {

@@ -30,15 +30,16 @@ class LiveScreen(Screen[None]):
         background: $background;
         #upper { height: 1fr; }
         #conversation { width: 1fr; }
-        #gap { width: 30; margin-left: 2; }
+        #gap { width: 32; margin-left: 2; }
         #lower { height: 10; display: none; }
         #waterfall { width: 1fr; }
         #recent { width: 44; margin-left: 2; }
         &.-wide #gap { width: 44; }
         &.-huge #gap, &.-huge #recent { width: 76; }
         &.-tall #lower { display: block; }
-        &.-lofty #lower { height: 14; }
-        &.-tall.-narrow #recent { display: none; }
+        &.-lofty #lower { display: block; height: 14; }
+        &.-lofty #timeline { height: 13; }
+        &.-narrow #recent { display: none; }
     }
     """
 

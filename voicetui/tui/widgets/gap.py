@@ -30,7 +30,7 @@ class GapPanel(Panel):
         rows = [Row(rule(width, "gap", _title(view, self.selected)))]
         rows += _number(view, self.selected, MEDIUM if height >= 17 and width >= 60 else SMALL, width)
         figures = _figures(view, width)
-        rows += [BLANK] if height - len(rows) > len(figures) else []
+        rows += [BLANK] if height - len(rows) > len(figures) + 1 else []
         rows += figures[: height - len(rows) - 1]
         if height > len(rows):
             rows.append(Row((Run("  last  ", "dim"), *strip(view, width - 9, self.selected))))
@@ -96,10 +96,11 @@ def _table(cells: list[tuple[str, str]], width: int) -> list[Row]:
     runs: list[Run] = [Run("  ")]
     used = 2
     for name, figure in cells:
-        size = len(name) + 1 + len(figure) + 2
-        if used + size > width + 2 and used > 2:
+        size = len(name) + 1 + len(figure)
+        if used > 2 and used + 2 + size > width:
             rows.append(Row(tuple(runs)))
             runs, used = [Run("  ")], 2
-        runs += [Run(name + " ", "dim"), Run(figure + "  ", "strong")]
-        used += size
+        runs += [Run("  ")] if used > 2 else []
+        runs += [Run(f"{name} ", "dim"), Run(figure, "strong")]
+        used += size + (2 if used > 2 else 0)
     return [*rows, Row(tuple(runs))]

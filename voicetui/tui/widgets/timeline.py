@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from textual.events import MouseScrollDown, MouseScrollUp
 from textual.geometry import Size
 
 from voicetui.tui.ink import Row
-from voicetui.tui.lanes import LABEL_CELLS, timeline_rows
+from voicetui.tui.lanes import LABEL_CELLS, Tall, timeline_rows
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
 from voicetui.tui.window import Window
-
-_REST_MS = 1500.0
-"""How long after the last happening the timeline still follows the clock."""
+from voicetui.views.timeline import LANES
 
 
 class TimelinePanel(Panel):
@@ -25,6 +24,7 @@ class TimelinePanel(Panel):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.window = Window()
+        self.tall = Tall()
 
     @property
     def cells(self) -> int:
@@ -48,9 +48,7 @@ class TimelinePanel(Panel):
 
     def follow(self) -> None:
         """Follow the session again."""
-        self.window = Window(0.0, self.window.ms_per_cell, following=True)
-        if self.view is not None:
-            self.window = self.window.follow(self.view.now_ms, self.cells, self.view.now_ms - 1)
+        self.window = replace(self.window, following=True)
         self.redraw()
 
     def look_at(self, start_ms: float, end_ms: float) -> None:
@@ -70,23 +68,29 @@ class TimelinePanel(Panel):
 
     def draw(self, size: Size) -> Sequence[Row]:
         """The rows seen through the window."""
-        width = size.width
         if self.view is None:
             return []
-        self.window = self.window.follow(self.view.now_ms, self.cells, active_from_ms(self.view))
-        return timeline_rows(self.view, self.window, width, self.selected)
+        focus_ms, begun_ms = going_on(self.view)
+        self.window = self.window.follow(focus_ms, self.cells, begun_ms)
+        spare = max(0, size.height - len(LANES) - 3)
+        return timeline_rows(self.view, self.window, size.width, self.selected, replace(self.tall, rows=1 + spare // 2))
 
 
-def active_from_ms(view: ScreenView) -> float | None:
-    """When what is going on began: the present turn's first sound or work; None at rest."""
+def going_on(view: ScreenView) -> tuple[float, list[float]]:
+    """The time to look at, and when what goes on there began: the turn's first sound or work, then the end of the user's speech.
+
+    At rest that is the end of what happened last.
+    """
     spans = view.timeline.spans
     if not spans:
-        return None
+        return view.now_ms, [view.now_ms]
     growing = [span for span in spans if span.end_ms is None]
+    newest = (growing or spans[-1:])[-1]
+    focus_ms = view.now_ms
     if not growing and view.waiting_since_ms is None:
-        last_ms = max(span.end_ms for span in spans[-40:] if span.end_ms is not None)
-        if view.now_ms - last_ms > _REST_MS:
-            return None
-    turn = (growing or spans[-1:])[-1].turn
-    starts = [span.start_ms for span in spans if span.turn == turn] if turn is not None else []
-    return min(starts or [span.start_ms for span in growing or spans[-1:]])
+        focus_ms = max(span.end_ms for span in spans[-40:] if span.end_ms is not None)
+    if newest.turn is None:
+        return focus_ms, [newest.start_ms]
+    own = [span for span in spans if span.turn == newest.turn]
+    ends = [span.end_ms for span in own if span.lane == "you" and span.end_ms is not None]
+    return focus_ms, [min(span.start_ms for span in own), *ends[-1:]]

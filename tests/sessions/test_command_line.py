@@ -1,0 +1,118 @@
+"""The commands as a person meets them: messages, exit statuses, no traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import wave
+from pathlib import Path
+
+import pytest
+
+from voicetui.cli import run
+
+ROOT = Path(__file__).resolve().parents[2]
+CLIPS = ROOT / "assets" / "clips"
+
+
+def voicetui(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as a process of its own."""
+    command = [sys.executable, "-m", "voicetui", *arguments]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(
+        command, cwd=cwd or ROOT, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=200
+    )
+
+
+@pytest.mark.parametrize("command", [(), ("live",), ("demo",), ("run",), ("models",), ("devices",), ("doctor",)])
+def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run([*command, "--help"])
+    assert ended.value.code == 0
+    assert "usage: voicetui" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("fly",), ("run",), ("live", "--overlap", "most"), ("live", "--seconds", "-1"), ("live", "--seconds", "soon"), ("--config", "no.toml", "doctor")],
+)
+def test_a_wrong_call_is_answered_with_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    try:
+        status = run(list(arguments))
+    except SystemExit as ended:
+        status = ended.code
+    assert status == 2
+    shown = capsys.readouterr()
+    assert shown.err
+    assert not shown.out
+
+
+def test_without_a_terminal_there_is_no_screen_but_a_sentence(tmp_path: Path) -> None:
+    done = voicetui("demo")
+    assert done.returncode == 2
+    assert "no terminal" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_wrong_configuration_names_file_and_key(tmp_path: Path) -> None:
+    (tmp_path / "voicetui.toml").write_text("[endpoint]\nsilence_ms = 'long'\n")
+    done = voicetui("doctor", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "voicetui.toml: endpoint.silence_ms: found 'long'" in done.stderr
+
+
+def test_devices_are_listed_or_said_to_be_missing(tmp_path: Path) -> None:
+    done = voicetui("devices", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout or "No sound devices" in done.stderr or "PortAudio" in done.stderr
+
+
+@pytest.mark.models
+def test_without_a_microphone_headless_live_ends_with_1_and_advice(tmp_path: Path) -> None:
+    done = voicetui("live", "--headless", cwd=tmp_path, PULSE_SERVER="unix:/nonexistent", ALSA_CONFIG_PATH="/dev/null")
+    assert done.returncode == 1
+    assert "microphone" in done.stderr or "PortAudio" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.models
+def test_refused_files_are_named_the_others_are_run_and_the_session_is_readable(tmp_path: Path) -> None:
+    """A header that claims a mad rate, a file without samples, text, nothing at all; and one that is good."""
+    mad = tmp_path / "awful.wav"
+    mad.write_bytes((CLIPS / "hello.wav").read_bytes()[:24] + (1_090_000).to_bytes(4, "little") + (CLIPS / "hello.wav").read_bytes()[28:])
+    null = tmp_path / "null.wav"
+    with wave.open(str(null), "wb") as file:
+        file.setparams((1, 2, 16_000, 0, "NONE", ""))
+    (tmp_path / "text.wav").write_text("not sound")
+    good = CLIPS / "capital-of-france.wav"
+    (tmp_path / "voicetui.toml").write_text(f'[record]\nfolder = "{tmp_path}/kept"\n')
+    names = ["awful.wav", "null.wav", "text.wav", "missing.wav"]
+    done = voicetui("run", *names, str(good), "--json", "out.json", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    for name in names:
+        assert name in done.stderr
+    assert "Traceback" not in done.stderr
+    summary = json.loads((tmp_path / "out.json").read_text())
+    assert [turn["user_text"] for turn in summary["turns"]] == ["What is the capital of France?"]
+    assert len([fault for fault in summary["faults"] if fault["stage"] == "input"]) == 4
+    (folder,) = (tmp_path / "kept").iterdir()
+    lines = (folder / "journal.jsonl").read_text().splitlines()
+    assert all(json.loads(line) for line in lines)
+    assert oct(folder.stat().st_mode & 0o777) == "0o700"
+
+
+@pytest.mark.models
+def test_a_scenario_with_a_wrong_key_or_clip_is_explained(tmp_path: Path) -> None:
+    script = tmp_path / "talk.toml"
+    script.write_text('title = "t"\n[[lines]]\nsays = ["a.wav"]\n')
+    done = voicetui("run", str(script))
+    assert done.returncode == 1
+    assert "talk.toml: " in done.stderr and "Allowed: say" in done.stderr
+    script.write_text('title = "t"\n[[lines]]\nsay = ["nothing.wav"]\n')
+    done = voicetui("run", str(script), "--no-record")
+    assert done.returncode == 1
+    assert "nothing.wav" in done.stderr
+    assert "Traceback" not in done.stderr
