@@ -14,7 +14,7 @@ from voicetui.config import Config
 from voicetui.events import Entry
 from voicetui.events.orders import EndTurn, Reject
 from voicetui.events.session import Fault, Ready, StopAsked
-from voicetui.events.sound import DeviceOpened
+from voicetui.events.sound import DeviceLost, DeviceOpened
 from voicetui.runtime.clock import SystemClock
 from voicetui.views.summary import summarise
 from voicetui.wiring import Choice, Wired, converse, wire
@@ -116,5 +116,5 @@ def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
         print(f"recorded in {wired.folder}", file=sys.stderr)
     if json_file is not None:
         json_file.write_text(json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
-    lost = any(fault["stage"] in ("session", "microphone") for fault in summary["faults"])
+    lost = any(isinstance(entry.body, DeviceLost) for entry in wired.journal.entries_since(0))
     return 1 if refused or lost else 0

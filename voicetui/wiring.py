@@ -109,7 +109,7 @@ def wire(config: Config, choice: Choice, clock: Clock | None = None, sounds: Map
     if tier_name not in tables:
         raise ConfigError(f"There is no tier {tier_name!r}. Allowed: {', '.join(tables)}.")
     prompt = config.conversation.system_prompt
-    recogniser, voice = _recogniser(config), _voice(config, clock)
+    recogniser, voice = _recogniser(config, clock), _voice(config, clock)
     writer = _writer(config, choice, tier_name)
     journal = Journal(writer)
     opened = _opened(config, choice, tier_name, writer)
@@ -225,9 +225,9 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_token
     )
 
 
-def _recogniser(config: Config) -> Recogniser:
+def _recogniser(config: Config, clock: Clock) -> Recogniser:
     language = None if config.listen.language == "auto" else config.listen.language
-    return WhisperRecogniser(models.path_of(config.listen.model), language=language, threads=config.listen.threads)
+    return WhisperRecogniser(models.path_of(config.listen.model), clock=clock, language=language, threads=config.listen.threads)
 
 
 def _voice(config: Config, clock: Clock) -> Voice:

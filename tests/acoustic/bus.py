@@ -37,6 +37,8 @@ class Bus:
         self._recorder.terminate()
         self._recorder.wait()
         self._thread.join()
+        assert self._recorder.stdout is not None
+        self._recorder.stdout.close()
 
     def _read(self) -> None:
         stream = self._recorder.stdout

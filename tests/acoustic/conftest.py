@@ -7,52 +7,23 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
+
+from tests.acoustic.bus import Bus
 
 SCRIPT = Path(__file__).parent / "rig.sh"
-BUS_HZ = 48_000
-"""The rate of the rig's one clock, and of its recordings."""
 
 
-class Recording:
-    """A running recording of the bus. Left: what the program said. Right: what its microphone heard."""
+class Recording(Bus):
+    """The bus, recorded; leaves no pipe open behind it."""
 
-    def __init__(self) -> None:
-        self._parec = subprocess.Popen(
-            [
-                "parec",
-                "--latency-msec=20",
-                "--device=bus.monitor",
-                "--channels=2",
-                f"--rate={BUS_HZ}",
-                "--format=s16le",
-            ],
-            stdout=subprocess.PIPE,
-        )
-        self._heard: list[bytes] = []
-        self._thread = threading.Thread(target=self._read, daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
-        assert self._parec.stdout is not None
-        while data := self._parec.stdout.read(4_096):
-            self._heard.append(data)
-
-    def stop(self) -> NDArray[np.int16]:
-        """int16 [n, 2] at ``BUS_HZ``."""
-        self._parec.terminate()
-        self._thread.join(10)
-        self._parec.wait(10)
-        if self._parec.stdout is not None:
-            self._parec.stdout.close()
-        heard = b"".join(self._heard)
-        return np.frombuffer(heard[: len(heard) // 4 * 4], "<i2").reshape(-1, 2)
+    def __exit__(self, *why: object) -> None:
+        super().__exit__(*why)
+        if self._recorder.stdout is not None:
+            self._recorder.stdout.close()
 
 
 class Rig:
@@ -66,14 +37,6 @@ class Rig:
         """Let the microphone hear the speaker, or not."""
         words = ("on", str(delay_ms), str(percent)) if on else ("off",)
         self.run("bash", str(SCRIPT), "echo", *words)
-
-    def record(self) -> Recording:
-        """Start to record the bus."""
-        return Recording()
-
-    def speak(self, path: Path) -> subprocess.Popen[bytes]:
-        """Start to play a WAV file into the microphone."""
-        return subprocess.Popen(["paplay", "--latency-msec=50", "--device=micfeed", str(path)])
 
 
 def _missing() -> str:

@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.acoustic.conftest import BUS_HZ, Rig
+from tests.acoustic.bus import RATE_HZ as BUS_HZ
+from tests.acoustic.bus import speak
+from tests.acoustic.conftest import Recording, Rig
 from voicetui.ports import Block, PcmFloat, SoundError
 from voicetui.runtime.clock import SystemClock
 from voicetui.sound.devices import list_devices
@@ -35,7 +37,7 @@ def chirp(rate_hz: int) -> NDArray[np.float32]:
     return sweep.astype(np.float32)
 
 
-def starts_ms(sound: NDArray[np.int16], rate_hz: int) -> NDArray[np.float64]:
+def starts_ms(sound: NDArray[np.int16] | NDArray[np.float32], rate_hz: int) -> NDArray[np.float64]:
     """Where the chirps begin, ms from the beginning: peaks of the correlation, at least 0.4 s apart."""
     like = chirp(rate_hz)
     size = 1 << (len(sound) + len(like)).bit_length()
@@ -87,7 +89,7 @@ class Ear:
     async def listen(self) -> None:
         try:
             async for block in self._microphone.blocks():
-                self.blocks.append(block)  # noqa: PERF401 - each as it comes
+                self.blocks.append(block)
         except SoundError as error:
             self.error = error
 
@@ -132,19 +134,19 @@ async def test_a_chirp_is_heard_when_the_stamps_say_it_was_played(
     ear = Ear(microphone)
     renderer = Chirping(await speaker.prepare())
     rig.echo(True)
-    bus = rig.record()
+
+    async def play() -> None:
+        assert (await speaker.open(renderer)).clock == "stream"
+        await clock.sleep_until(clock.now_ms() + CHIRPS * APART_S * 1e3 + 1_500)
+        await speaker.close()
+
     try:
-        assert (await microphone.open()).clock == "stream"
-
-        async def play() -> None:
-            assert (await speaker.open(renderer)).clock == "stream"
-            await clock.sleep_until(clock.now_ms() + CHIRPS * APART_S * 1e3 + 1_500)
-            await speaker.close()
-
-        await alongside(clock, ear, microphone, play)
+        with Recording() as bus:
+            assert (await microphone.open()).clock == "stream"
+            await alongside(clock, ear, microphone, play)
     finally:
-        heard = bus.stop()
         rig.echo(False)
+    heard = bus.sound()
     said_ms, echoed_ms = starts_ms(heard[:, 0], BUS_HZ), starts_ms(heard[:, 1], BUS_HZ)
     dac_ms, adc_ms = np.array(renderer.dac_ms), ear.adc_ms()
     assert len(said_ms) == len(echoed_ms) == len(dac_ms) == len(adc_ms) == CHIRPS
@@ -166,18 +168,16 @@ async def test_what_is_said_to_the_microphone_arrives_whole_and_on_time(rig: Rig
     with wave.open(str(tmp_path / "chirps.wav"), "wb") as file:
         file.setparams((1, 2, BUS_HZ, 0, "NONE", ""))
         file.writeframes((sound * 32_767).astype("<i2").tobytes())
-    await microphone.open()
-    bus = rig.record()
 
-    async def speak() -> None:
-        playing = rig.speak(tmp_path / "chirps.wav")
+    async def say() -> None:
+        playing = speak(tmp_path / "chirps.wav")
         await clock.sleep_until(clock.now_ms() + 9_500)
         playing.wait(10)
 
-    try:
-        await alongside(clock, ear, microphone, speak)
-    finally:
-        heard = bus.stop()
+    with Recording() as bus:
+        await microphone.open()
+        await alongside(clock, ear, microphone, say)
+    heard = bus.sound()
     bus_ms, samples_ms, adc_ms = starts_ms(heard[:, 1], BUS_HZ), starts_ms(ear.track, 16_000), ear.adc_ms()
     assert len(bus_ms) == len(samples_ms) == CHIRPS
     assert sum(block.lost for block in ear.blocks) == 0

@@ -159,6 +159,16 @@ async def test_the_first_answer_token_is_told_at_once_and_the_rest_in_batches_of
     assert len(batches) <= 1 + 300 / 50 + 1
 
 
+async def test_blanks_before_the_answer_do_not_delay_its_first_word() -> None:
+    posted = await run(token(0, "\n"), token(10, " "), token(20, "Yes."), (90, END))
+    assert [now for now, _, fact in posted if isinstance(fact, TokensArrived)] == [0, 10, 20]
+
+
+async def test_only_blanks_are_an_empty_answer() -> None:
+    (ended,) = (await run(token(0, "\n"), (5, END))).of(GenerationEnded)
+    assert ended.outcome == "empty"
+
+
 async def test_a_batch_does_not_wait_for_a_stalled_stream() -> None:
     posted = await run(token(0, "a"), token(10, "b"), token(5_000, "c"), (5_000, END))
     (when,) = [now for now, _, fact in posted if isinstance(fact, TokensArrived) and fact.tokens[0].text == "b"]

@@ -97,6 +97,21 @@ async def test_two_empty_bodies_are_an_empty_answer() -> None:
     assert len(paced.transport.requests) == 2
 
 
+async def test_headers_and_a_broken_connection_are_an_empty_answer_too() -> None:
+    async with MockLlm(Reply(abort=True)) as server:
+        tier = OpenAiTier(SystemClock(), "t", "m", server.url)
+        assert ends(await collect(tier)) == ["empty"]
+        await tier.close()
+    assert len(server.seen) == 2
+
+
+async def test_an_error_in_a_whole_json_body_is_a_failure() -> None:
+    paced = Paced([(0, b'{\n "error": {"message": "model is loading"}\n}\n')])
+    paced.transport.content_type = "application/json"
+    error = await paced.failure()
+    assert (error.stage, "model is loading" in str(error)) == ("provider", True)
+
+
 async def test_an_end_mark_and_nothing_else_is_an_empty_answer_at_once() -> None:
     paced = Paced([(0, sse(DONE))])
     assert ends(await paced.run()) == ["empty"]
@@ -122,6 +137,14 @@ async def test_a_server_that_takes_the_request_and_says_nothing_fails_as_headers
         await tier.close()
     assert caught.value.stage == "headers"
     assert "0.06 s" in str(caught.value)
+
+
+async def test_a_refusal_whose_body_never_ends_is_still_that_refusal() -> None:
+    async with MockLlm(Reply([b"no", Wait()], status=503)) as server:
+        tier = OpenAiTier(SystemClock(), "t", "m", server.url, deadlines=Deadlines(headers_ms=200))
+        with pytest.raises(StageError, match="503"):
+            await collect(tier)
+        await tier.close()
 
 
 async def test_pings_alone_do_not_meet_the_deadline_for_text() -> None:
@@ -216,6 +239,12 @@ async def test_a_date_without_the_servers_clock_is_read_by_ours() -> None:
                   wall_time_s=lambda: 1740996001.0)  # fmt: skip
     await paced.run()
     assert [item.at_ms for item in paced.items if isinstance(item, Requested)] == [0, 2_000]
+
+
+async def test_a_date_nobody_can_compare_is_waited_for_by_our_own_measure() -> None:
+    paced = Paced(status(429, **{"Retry-After": "Mon, 03 Mar 2025 10:00:03 GMT"}), [(0, answer("Hi"))])
+    await paced.run()
+    assert [item.at_ms for item in paced.items if isinstance(item, Requested)] == [0, 250]
 
 
 async def test_a_wait_over_budget_is_refused_at_once() -> None:

@@ -115,6 +115,16 @@ async def test_keys_are_masked_even_if_the_server_echoes_them(echo: str) -> None
         assert error.__cause__ is None
 
 
+async def test_a_key_quoted_in_part_is_masked_too() -> None:
+    error = await Paced(status(401, "Bad key 'abcd1234****wxyz'"), api_key="abcd1234efgh5678wxyz").failure()
+    assert "Bad key '***'" in str(error)
+
+
+async def test_words_about_credentials_are_not_taken_for_them() -> None:
+    said = "Missing bearer authentication: the api key: invalid or absent"
+    assert said in str(await Paced(status(401, said)).failure())
+
+
 async def test_credentials_in_the_url_are_used_and_never_shown() -> None:
     no = Reply([b"no"], status=401)
     async with MockLlm(no) as server:

@@ -52,6 +52,8 @@ THINKING = [
     ["\n<think>plan", "</think>\n\n", "\n", "Hi"],
     ["<Thinking>plan</THINKING>Hi"],
     ["[THINK]plan[/THINK]", " Hi"],
+    ["◁think▷plan◁/think▷Hi"],
+    ["<|begin_of_thought|>plan<|end_", "of_thought|>Hi"],
     ["<thi", "nk>pl", "an</", "think>", "Hi"],
 ]
 

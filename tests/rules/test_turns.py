@@ -243,6 +243,9 @@ def test_a_bid_ducks_pauses_cuts_and_only_what_was_heard_is_remembered() -> None
     assert desk.last(Pause).basis == basis
     desk.run_to(start + 460)
     desk.words("Stop")
+    assert not desk.all(BargeIn), "one word of a partial may be a cough; the reply is silent already"
+    desk.run_to(start + 1100)
+    desk.words("Stop what")
     assert desk.last(BargeIn).kind == "bid"
     assert desk.last(BargeIn).onset_ms == start
     assert desk.last(Cut).basis == basis
@@ -275,6 +278,20 @@ def test_a_backchannel_or_noise_gives_the_voice_back_and_is_no_turn(text: str, d
     desk.hear_out(basis)
     assert desk.last(EndTurn).outcome == "completed"
     assert len(desk.all(Commit)) == 1
+
+
+def test_a_reply_that_ended_just_before_its_cut_was_heard_whole() -> None:
+    desk = Desk()
+    basis = desk.turn("Why?", "Because", " of that.")
+    start = desk.now_ms + 500
+    desk.speech(start, start + 600)
+    desk.words("Tell me about the moon.")
+    from voicetui.events.speak import PlaybackFinished
+
+    desk.tell(PlaybackFinished(basis))
+    assert desk.last(EndTurn).heard_text == "Because of that."
+    desk.run_to(start + 2000)
+    assert desk.last(Commit).text == "Tell me about the moon."
 
 
 def test_yeah_stop_is_a_bid_and_yes_while_idle_is_a_turn() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tests.journal_builder import COMMIT_EARLY, COMMIT_LATE, SEQUENTIAL, JournalBuilder, Timing
 from tests.tui.fake_engine import FakeEngine
@@ -20,7 +20,7 @@ class Scene:
 
     journal: JournalBuilder
     at_ms: float
-    options: ScreenOptions = ScreenOptions("voicetui")
+    options: ScreenOptions = field(default_factory=lambda: ScreenOptions("voicetui"))
 
     def engine(self) -> FakeEngine:
         """The session on manual time, at its moment."""

@@ -12,6 +12,10 @@ from voicetui.events.listen import Transcribed
 from voicetui.events.orders import BargeIn, Duck, Pause, Resume
 from voicetui.events.words import normalise_words
 
+_SURE_WORDS = 2
+_SURE_LOGPROB = -1.0
+"""Whisper's own limit for a failed decoding (openai/whisper, transcribe.py, ``logprob_threshold``)."""
+
 
 def began(step: Step, onset_ms: float) -> None:
     """Duck the audible reply, and look again when the speech has lasted."""
@@ -47,12 +51,18 @@ def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
         step.utter(bid=True)
         return ""
     nothing = bool(fact.doubt) or not normalise_words(fact.text)
-    if not nothing and not backchannel(fact.text):
+    if not nothing and not backchannel(fact.text) and (settles or _sure(fact)):
         _bid(step)
         return ""
     if not settles:
         return ""
     return fact.doubt or "no words" if nothing else "backchannel"
+
+
+def _sure(fact: Transcribed) -> bool:
+    """Whether a partial transcript may decide: the first syllables of a hum or a cough read as a word, seldom as two good ones."""
+    good = fact.evidence.logprob is None or fact.evidence.logprob >= _SURE_LOGPROB
+    return good and len(normalise_words(fact.text)) >= _SURE_WORDS
 
 
 def give_back(step: Step, utterance: Utterance, reason: str) -> None:

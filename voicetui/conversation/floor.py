@@ -93,8 +93,11 @@ def clause_ended(step: Step, fact: ClauseEnded) -> None:
 
 
 def playback_finished(step: Step, fact: PlaybackFinished) -> None:
-    """All of the reply was heard."""
-    reply = step.find(fact.basis)
+    """All of the reply was heard, perhaps just before it would have been cut."""
+    reply, ending = step.find(fact.basis), step.state.ending
+    if reply is None and ending is not None and ending.reply.basis == fact.basis:
+        reply = ending.reply
+        step.set(ending=None)
     if reply is None:
         return
     heard = "".join(clause.text for clause in reply.clauses)

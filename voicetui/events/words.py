@@ -43,4 +43,5 @@ def _part(before: str, character: str, after: str) -> str:
 
 
 def _in_word(character: str) -> bool:
-    return character.isalpha() or unicodedata.category(character)[0] == "M"
+    is_letter = character.isalpha() and not _PER_CHARACTER.match(character)
+    return is_letter or unicodedata.category(character)[0] == "M"

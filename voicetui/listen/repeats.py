@@ -5,25 +5,34 @@ from __future__ import annotations
 import re
 import zlib
 from dataclasses import dataclass
+from typing import Final
 
-_WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
-_STUTTER = re.compile(r"(\S{1,4}?)\1{7,}")
+_IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_LETTERS = rf"(?:(?![{_IDEOGRAPH}])[^\W_])+"
+_WORD = re.compile(rf"[{_IDEOGRAPH}]|{_LETTERS}(?:['’\-]{_LETTERS})*")
+_STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{7,}", re.IGNORECASE)
+_OPENERS = " \t\n-–—([{\"'“‘¿¡"
+
+MOST_COMPRESSION: Final = 2.4
+"""openai/whisper's limit for the zlib ratio of a text that is not a loop."""
+_MOST_COPIES_OF_A_WORD: Final = 8
+_MOST_COPIES_OF_A_PHRASE: Final = 4
 
 
 def words_of(text: str) -> list[str]:
-    """The words of ``text``, lower case, without punctuation."""
-    return _WORD.findall(text.casefold())
+    """The words of ``text`` (Chinese and Japanese: its characters), lower case, without marks."""
+    return [word.casefold() for word in _WORD.findall(text)]
 
 
 def compression_ratio(text: str) -> float:
-    """Length of ``text`` in UTF-8 over its zlib length (as in openai/whisper); 0.0 for no text. Prose of any length stays under 2.4."""
+    """Length of ``text`` in UTF-8 over its zlib length, as in openai/whisper; 0.0 for no text."""
     data = text.encode()
     return len(data) / len(zlib.compress(data)) if data else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """The words from ``start`` on are ``period`` words said ``copies`` times (the last copy may be cut short, so 2.5 is possible)."""
+    """The words from ``start`` on are ``period`` words said ``copies`` times; the last copy may be cut short (2.5)."""
 
     start: int
     period: int
@@ -31,7 +40,7 @@ class Tail:
 
 
 def repeated_tail(words: list[str]) -> Tail | None:
-    """The end of ``words`` that is one unit said at least twice; the longest such end, of the shortest unit. None if there is none."""
+    """The end of ``words`` that is one unit at least twice over: the longest such end, of the shortest unit, if any."""
     best: Tail | None = None
     for period in range(1, len(words) // 2 + 1):
         start = len(words) - period
@@ -46,16 +55,18 @@ def repeated_tail(words: list[str]) -> Tail | None:
 def degenerate(text: str) -> bool:
     """Whether ``text`` is a loop by its structure alone, however it was spoken.
 
-    So is a word eight times over, a phrase four times, marks without words three times ("... ... ..."), a syllable stuttered eight
-    times inside a word, or a text that zlib shrinks by more than 2.4 (openai/whisper's limit).  "no no no", "bye bye" are not.
+    So is a word eight times over, a phrase four times, marks without words three times ("... ... ..."), a syllable
+    stuttered eight times, or a text that zlib shrinks by more than ``MOST_COMPRESSION``.  "no no no" is not.
     """
     words = words_of(text)
     if not words:
         return len(text.split()) >= 3
-    if _STUTTER.search(text) or compression_ratio(text) > 2.4:
+    if _STUTTER.search(text) or compression_ratio(text) > MOST_COMPRESSION:
         return True
     tail = repeated_tail(words)
-    return tail is not None and tail.copies >= (8 if tail.period == 1 else 4)
+    if tail is None:
+        return False
+    return tail.copies >= (_MOST_COPIES_OF_A_WORD if tail.period == 1 else _MOST_COPIES_OF_A_PHRASE)
 
 
 def hurried_repeat(text: str, speech_ms: float, words_per_s: float) -> bool:
@@ -66,10 +77,8 @@ def hurried_repeat(text: str, speech_ms: float, words_per_s: float) -> bool:
 
 def without_repeats(text: str) -> str:
     """``text`` with its repeated tail cut down to one copy, marks kept."""
-    spans = [match.span() for match in _WORD.finditer(text)]
     tail = repeated_tail(words_of(text))
     if tail is None:
         return text
-    last = tail.start + tail.period - 1
-    end = spans[last + 1][0] if last + 1 < len(spans) else len(text)
-    return text[:end].rstrip(" \t\n-–—,;([{\"'“‘")
+    starts = [match.start() for match in _WORD.finditer(text)]
+    return text[: starts[tail.start + tail.period]].rstrip(_OPENERS)

@@ -34,6 +34,7 @@ _CJK = re.compile(f"[{CJK}]")
 _SPACELESS = re.compile(f"[{_UNSPACED}]")
 _ORDINARY = re.compile(rf"[^\W_{CJK}{_UNSPACED}]")
 _MARKER = re.compile(r"(?:\d{1,3}(?:\.\d{1,3})*|[A-Za-z]|[ivxIVX]{1,5})[.)]")
+_AROUND = "*_(["
 _DOTTED = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,3})+")
 
 
@@ -41,10 +42,14 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Never the end of a sentence: titles and names (with a capital); in any case, the second; before a digit, the last.
+# Never the end of a sentence: titles and names (with a capital); units before a small letter or digit;
+# in any case, the third; before a digit, the last.
 _TITLES = _set("""
     adm aug ave blvd bros capt cmdr co col corp dept dr drs esq fr gen gov hon hr inc jan feb jr ltd lt maj messrs
     mlle mme mr mrs ms mt mx nov oct pres prof pte pvt rep rev sen sept sgt sr sra srta st ste univ
+""")
+_BEFORE_SMALL = _set("""
+    avg cal dist ed eds est ft hr hrs in lb lbs max min misc orig oz pt pts qt ref sec secs tel temp wk yr yrs
 """)
 _ALWAYS = _set("al approx bzw ca cf dept etc excl ggf incl inkl usw vs vgl")
 _BEFORE_DIGITS = _set("""
@@ -76,14 +81,16 @@ FUNCTION_WORDS = (
 )
 
 
-def classify(word: str, following: str, fresh: bool) -> Boundary:
+def classify(word: str, following: str, lead: str | None) -> Boundary:
     """Judge the place after `word` (all text up to the next space, or to a self-standing sentence end).
 
-    `following` is the next visible character, or a line end; `fresh` says that `word` begins a sentence or a line, so
-    that a number with a full stop is a list marker.
+    `following` is the next visible character, or a line end. `lead` is the one word since the last boundary or
+    line end, "" for none yet, None for more: a number with a full stop is a list marker at the beginning ("1. Open
+    it") or after one word with a capital ("Step 1. Open it").
     """
     at_line_end = following == "\n"
-    if fresh and _MARKER.fullmatch(word.strip("*_([")):
+    fresh = lead == ""
+    if (fresh and _MARKER.fullmatch(word.strip(_AROUND))) or (lead and _is_numbered(lead, word.strip(_AROUND))):
         return Boundary.NONE
     tail = _TAIL.search(word)
     if not tail:
@@ -99,11 +106,20 @@ def classify(word: str, following: str, fresh: bool) -> Boundary:
         return Boundary.NONE if dated else Boundary.SOFT
     if marks == "." and is_abbreviation(word[: tail.start()], following, fresh):
         return Boundary.NONE
-    trails_off = marks.strip("…") == "" or marks.endswith("..")
+    trails_off = marks == word or marks.strip("…") == "" or marks.endswith("..")
     quoted = any(closer in tail["closers"] for closer in "\"'”’»")
     if following.islower() and (trails_off or quoted):
         return Boundary.NONE
     return Boundary.STRONG
+
+
+def _is_numbered(lead: str, number: str) -> bool:
+    return lead.strip(_AROUND)[:1].isupper() and len(number) < 5 and number[:-1].isdecimal() and number.endswith(".")
+
+
+def is_closer(word: str) -> bool:
+    """Whether `word` is nothing but closing quotes and brackets, set apart by a space."""
+    return all(character in CLOSERS and character not in "*_~`" for character in word)
 
 
 def is_abbreviation(word: str, following: str, fresh: bool) -> bool:
@@ -112,7 +128,9 @@ def is_abbreviation(word: str, following: str, fresh: bool) -> bool:
     lowered = core.lower()
     if lowered in _ALWAYS or (lowered in _TITLES and core[:1].isupper()):
         return True
-    if lowered in _BEFORE_DIGITS and following.isdigit():
+    if following.isdigit() and lowered in _BEFORE_DIGITS | _BEFORE_SMALL:
+        return True
+    if following.islower() and lowered in _BEFORE_SMALL:
         return True
     if len(core) == 1 and core.isalpha() and not _CJK.match(core):
         return core != "I" or fresh

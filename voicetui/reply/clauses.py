@@ -30,7 +30,7 @@ class ClauseCutter:
         first_max_words: float = 7,
         min_words: float = 8,
         soft_min_words: float = 16,
-        max_chars: int = 220,
+        max_chars: int = 160,
     ) -> None:
         if max_chars < 80:
             raise ValueError(f"max_chars must be at least 80, not {max_chars}")
@@ -90,7 +90,7 @@ class ClauseCutter:
     def _ends_clause(self, word: Word) -> bool:
         if word.boundary == Boundary.STRONG:
             wanted = self._first_min if self._first else self._min
-            return self._weight >= (min(1, wanted) if word.self_ended else wanted)
+            return self._weight >= (min(0.5, wanted) if word.self_ended else wanted)
         if word.boundary == Boundary.SOFT:
             return self._weight >= (self._first_min if self._first else self._soft_min)
         return False

@@ -332,6 +332,10 @@ def _reason(choice: dict[str, Any]) -> str | None:
     return str(reason)
 
 
+def _reports_failure(document: dict[str, Any]) -> bool:
+    return "code" in document or document.get("status") in ("error", "failed") or document.get("success") is False
+
+
 def _names_error(kind: str) -> bool:
     return kind == "error" or kind.endswith(".error")
 
@@ -342,7 +346,9 @@ def _error(document: dict[str, Any], kind: str) -> ProviderError | None:
     if not error and (_names_error(kind) or "error" in (document.get("object"), document.get("type"))):
         error = document
     if not error and kind == "message" and "choices" not in document and "done" not in document:
-        error = document.get("errors") or document.get("detail")
+        error = document.get("errors") or document.get("detail") or document.get("error_msg")
+        if not error and isinstance(document.get("message"), str) and _reports_failure(document):
+            error = document
     if isinstance(error, list):
         error = next((entry for entry in error if entry), None)
     if not error:

@@ -100,9 +100,21 @@ def _degrees(match: re.Match[str]) -> str:
     return f"{number_words(number)} degree{'' if number == '1' else 's'}{scale} "
 
 
+def _continental(match: re.Match[str]) -> str:
+    return match[0].replace(".", "").replace(",", ".")
+
+
+def _range(match: re.Match[str]) -> str:
+    return f"{match[1] or match[2]} to "
+
+
 def _date(match: re.Match[str]) -> str:
-    year, month, day = match.groups()
-    return f"{_MONTHS[int(month) - 1]} {ordinal_words(int(day))}, {year}"
+    month, day = int(match["month"]), int(match["day"])
+    if match["sign"] == "/" and month > 12:
+        month, day = day, month
+    if not (0 < month < 13 and 0 < day < 32):
+        return match[0]
+    return f"{_MONTHS[month - 1]} {ordinal_words(day)}, {match['year']}"
 
 
 def _fraction(match: re.Match[str]) -> str:
@@ -110,6 +122,7 @@ def _fraction(match: re.Match[str]) -> str:
     return f"{number_words(match['whole'])} and {words}" if match["whole"] else words
 
 
+_UNITS = {"h": "hour", "s": "second", "min": "minute"}
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
@@ -144,7 +157,11 @@ _GLUED: list[Rule] = [
     (re.compile(r"(?<=[\w)\"”’])([!?,;…])(?=[^\W\d_])"), r"\1 "),
 ]
 _NUMBERS: list[Rule] = [
-    (re.compile(r"(?<![\w-])(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])(?![\w-])"), _date),
+    (re.compile(rf"(?<![\d.,])\d{{1,3}}(?:\.\d{{3}})+,\d\d(?![\d,])|(?<=[{_SIGNS}])\d+,\d\d(?![\d,])"), _continental),
+    (re.compile(rf"(?P<whole>{_INTEGER})\s?¢"), lambda match: f"{number_words(match['whole'])} cents"),
+    (re.compile(r"(:\d\d|\d[ap]m)\s?[-–]\s?(?=\d{1,2}(?::\d\d|[ap]m))", re.IGNORECASE), r"\1 to "),
+    (re.compile(r"(?<![\w-])(?P<year>\d{4})(?P<sign>-)(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])"), _date),
+    (re.compile(r"(?<![\w/])(?P<month>\d\d?)(?P<sign>/)(?P<day>\d\d?)/(?P<year>\d{4})(?![\w/])"), _date),
     (re.compile(r"(?<![\w/.])(?:1/[2348]|2/3|3/4)(?![\w/])"), lambda match: _SIMPLE_FRACTIONS[match[0]]),
     (re.compile(rf"(?<=\d)\s?[-–]\s?(?=[{_SIGNS}]?{_INTEGER}(?:\.\d+)?\s?(?:[%°℃℉]|[{_SIGNS}]))"), " to "),
     (re.compile(rf"(?<=[{_SIGNS}])(\d(?:[\d.,]*\d)?)\s?[-–]\s?(?=[{_SIGNS}]?\d)"), r"\1 to "),
@@ -191,6 +208,7 @@ _NUMBERS: list[Rule] = [
     (re.compile(r"(?<![\w.])\.(\d{1,15})\b"), lambda match: number_words(f"0.{match[1]}").removeprefix("zero ")),
     (re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,]*\d)"), lambda match: match[0].replace(",", "")),
     (re.compile(r"(?<=\d)\s?–\s?(?=\d)"), " to "),
+    (re.compile(r"(?<![\w.,-])(\d{1,3})-(?=\d{1,3}(?![\w-]|[.,]\d))|(?<![\w-])(\d{4})-(?=\d{4}(?![\w-]))"), _range),
     (re.compile(r"(?<=\d):(?=\d)"), " to "),
 ]
 _OPERATORS: list[Rule] = [
@@ -202,8 +220,8 @@ _OPERATORS: list[Rule] = [
     (re.compile(r"\s?(?:-+>|=+>|→|⇒|➔)\s?"), " to "),
     (re.compile(r"(?<=[\s\w)])<=|≤"), " less than or equal to "),
     (re.compile(r"(?<=[\s\w)])>=|≥"), " greater than or equal to "),
-    (re.compile(r"(?:^|(?<=[\s\d)]))<(?=[\s\d-])|(?<=\w)<(?=\d)"), " less than "),
-    (re.compile(r"(?:^|(?<=[\s\d)]))>(?=[\s\d-])|(?<=\w)>(?=\d)"), " greater than "),
+    (re.compile(r"(?:^|(?<=[\s\d)]))<(?=[\s\d-])|(?<=\w)<(?=\w)"), " less than "),
+    (re.compile(r"(?:^|(?<=[\s\d)]))>(?=[\s\d-])|(?<=\w)>(?=\w)"), " greater than "),
     (re.compile(r"!==?|≠"), " is not "),
     (re.compile(r"(?<=[\w)\]])\s?={1,3}\s?(?=[\w(\[\"'-])"), " equals "),
     (re.compile(r"(?<=\w)\^2\b|²"), " squared"),
@@ -211,7 +229,13 @@ _OPERATORS: list[Rule] = [
     (re.compile(r"(?<=\b[A-GJ])#(?!\w)"), " sharp"),
     (re.compile(r"(?:#|№\s?)(?=\d)"), "number "),
     (re.compile(r"(?<!\w)[~≈]\s?(?=\d)"), "about "),
-    (re.compile(r"(?<=\b[kcm]m)/(?=[hs]\b)|(?<=\bmi)/(?=h\b)|(?<=\bm)/(?=s\b)"), " per "),
+    (re.compile(r"(?<=\w)/(h|s|min)\b"), lambda match: f" per {_UNITS[match[1]]}"),
+    (
+        re.compile(
+            r"(?<=\w)/(?=(?:second|minute|hour|day|night|week|month|year|mo|yr|hr|wk|person|user|lb|kg|g|oz|l|L|ml|gal|each)\b)"
+        ),
+        " per ",
+    ),
     (re.compile(r"\s?&\s?"), " and "),
     (re.compile(r"(?<=\w)\+{1,3}(?!\w)"), lambda match: " plus" * len(match[0])),
     (re.compile(r"\s?\+\s?(?=[\w(])"), " plus "),

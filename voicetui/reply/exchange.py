@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal, Protocol
@@ -87,6 +88,8 @@ class Exchange:
                 if response.status_code != 200:
                     await self._refuse(target, response)
                 await answer.read(response)
+            if watch.late and response is not None and response.status_code != 200:
+                raise refused(target, response.status_code, "")
             if watch.late:
                 self._too_late(target, watch, answer)
         except (httpx.TransportError, httpx.StreamError, httpx.DecodingError) as error:
@@ -165,7 +168,8 @@ class Exchange:
         try:
             return parsedate_to_datetime(headers.get("date", "")).timestamp()
         except (ValueError, TypeError, OverflowError):
-            return self._backend.wall_time_s() or 0.0
+            wall_time_s = self._backend.wall_time_s()
+            return math.nan if wall_time_s is None else wall_time_s
 
     # -- failing ------------------------------------------------------------------------------------------------------
 
@@ -180,14 +184,16 @@ class Exchange:
         """A connection failed: replay, keep what has come, or raise ``StageError``."""
         if isinstance(error, httpx.UnsupportedProtocol | httpx.ConnectError | httpx.ProxyError | httpx.ConnectTimeout):
             raise unreachable(target, error) from None
-        if answer.bytes_read:
-            answer.cut = True
+        if answered:  # without a byte of the body it is an empty answer
+            answer.cut = answer.bytes_read > 0
             return
         if self._may("closed"):
             raise _AgainError("closed") from None
-        what = "after the headers" if answered else "without an answer"
-        raise target.fail("protocol", f"{target.shown} closed the connection {what}, twice",
-                          "Look at the server's log; it may be restarting or out of memory.") from None  # fmt: skip
+        raise target.fail(
+            "protocol",
+            f"{target.shown} closed the connection without an answer, twice",
+            "Look at the server's log; it may be restarting or out of memory.",
+        ) from None
 
     def _too_late(self, target: Endpoint, watch: Watchdog, answer: Answer) -> None:
         """Raise what the missed deadline means; nothing for the ones after the answer."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Protocol, cast
@@ -25,6 +26,7 @@ from voicetui.events.reply import (
 from voicetui.ports import ByteRead, Clock, Post, Requested, StageError, StreamEnded, StreamItem, Tier, TokenRead
 from voicetui.reply.answer import estimated_tokens
 from voicetui.reply.clauses import ClauseCutter
+from voicetui.reply.http_failures import Secrets
 from voicetui.reply.speakable import Speakable
 
 __all__ = ["BATCH_MS", "Cutter", "Replier", "Sayer"]
@@ -98,7 +100,7 @@ class Replier:
         except StageError as error:
             reply.fail(error.stage or "provider", str(error), error.remedy)
         except Exception:
-            _log.exception("tier %s failed unexpectedly", order.tier)
+            _log.error("tier %s failed unexpectedly\n%s", order.tier, Secrets().mask(traceback.format_exc()))
             reply.fail("provider", f"Tier {order.tier!r} stopped for a reason of its own.",
                        "The session's log.txt has the details; try again, or choose another tier.")  # fmt: skip
 
@@ -205,7 +207,7 @@ class _Reply:
             self._flush()
         self._reasoning = token.reasoning
         first = self._pieces == 1 or (not token.reasoning and not self._answered)
-        self._answered |= not token.reasoning
+        self._answered |= not token.reasoning and not token.text.isspace()
         self._batch.append(TimedToken(token.text, token.at_ms))
         if first:
             self._flush()

@@ -17,11 +17,12 @@ from voicetui.ports import StageError
 HIDDEN = "***"
 
 _MAX_WORDS = 240
-_MIN_SECRET = 6
-_CREDENTIALS = re.compile(r"(?i)\b(bearer|basic|token)(\s+|%20)[A-Za-z0-9._~+/=*-]{6,}")
+_MIN_SECRET = 4
+_VALUE = r"(?:(?=[A-Za-z]*[0-9_~+/=*-])[A-Za-z0-9._~+/=*-]{6,}|[A-Za-z]{20,})"  # words are no credentials
+_CREDENTIALS = re.compile(rf"(?i)\b(bearer|basic|token)(?:\s+|%20){_VALUE}")
 _NAMED = re.compile(
     r"(?i)((?:authorization|x-api-key|api[-_ ]?key|access[-_]?token|secret|password)[\"']?\s*[:=]\s*[\"']?)"
-    r"(?!\s*(?:bearer|basic)\b)[A-Za-z0-9._~+/=*-]{6,}"
+    rf"(?!\s*(?:bearer|basic)\b){_VALUE}"
 )
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|gsk|xai|hf|nvapi|AIza)[-_]?[A-Za-z0-9*][A-Za-z0-9_*.-]{9,}")
 _URL_USER = re.compile(r"(?i)(\b[a-z][a-z0-9+.-]*://)[^/\s@]+@")
@@ -34,16 +35,22 @@ class Secrets:
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         forms: set[str] = set()
+        partly: list[str] = []
         for value in values:
             if len(value) >= _MIN_SECRET:
                 forms |= {value, quote(value, safe=""), json.dumps(value)[1:-1], value.strip()}
                 forms.add(base64.b64encode(value.encode()).decode())
+            if len(value) >= 2 * _MIN_SECRET:  # "abcd****wxyz", as some servers quote it
+                partly.append(re.escape(value[:3]) + r"[^\s\"']*\*{2,}[^\s\"']*")
         self._forms = sorted(forms, key=len, reverse=True)
+        self._partly = re.compile("|".join(partly)) if partly else None
 
     def mask(self, text: str) -> str:
         """``text`` with every secret replaced by ``***``."""
         for form in self._forms:
             text = text.replace(form, HIDDEN)
+        if self._partly:
+            text = self._partly.sub(HIDDEN, text)
         text = _CREDENTIALS.sub(lambda match: f"{match[1]} {HIDDEN}", text)
         text = _NAMED.sub(lambda match: f"{match[1]}{HIDDEN}", text)
         text = _KEY_SHAPES.sub(HIDDEN, text)

@@ -74,17 +74,24 @@ class LocalTier:
         self._answer_threads = answer_threads or max(1, self._threads // 2)
         self._context_tokens = context_tokens
         self._deadlines = deadlines
+        self._warm = False
         self._starting = asyncio.Lock()
         self._server: Any = None
         self._http: OpenAiTier | None = None
         self._slots: httpx.AsyncClient | None = None
 
     async def warm(self) -> float:
-        """Load the model and answer once, for the system prompt. The cold ms. Raises ``StageError``."""
+        """Load the model and answer once, for the system prompt. The cold ms. Raises ``StageError``.
+
+        Only the first time: later it would push the running conversation out of the prompt cache.
+        """
         started_ms = self._clock.now_ms()
+        if self._warm:
+            return 0.0
         http = await self._started()
         system = (Message("system", self._system_prompt),) if self._system_prompt else ()
         await http.warm((*system, Message("user", "Hi")), tokens=1)
+        self._warm = True
         return self._clock.now_ms() - started_ms
 
     async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[StreamItem, None]:
@@ -115,6 +122,7 @@ class LocalTier:
         """Hang up, let the server finish what it is at, and stop it. Idempotent."""
         server, self._server = self._server, None
         http, self._http = self._http, None
+        self._warm = False
         if http:
             await http.close()
         if server is not None:
@@ -136,7 +144,9 @@ class LocalTier:
                 self._server = await asyncio.to_thread(self._start)
                 address: str = self._server.listening_address
                 no_tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-                self._slots = httpx.AsyncClient(base_url=address, timeout=None, trust_env=False, verify=no_tls)
+                self._slots = httpx.AsyncClient(
+                    base_url=address, timeout=None, trust_env=False, verify=no_tls, headers={"Connection": "close"}
+                )
                 self._http = OpenAiTier(
                     self._clock, self.name, self.model, f"{address}/v1",
                     max_tokens=self._max_tokens, temperature=self._temperature, extra=self._extra,

@@ -14,16 +14,18 @@ FENCE = re.compile(rf"`{{3,{MAX_FENCE_MARKS}}}|~{{3,{MAX_FENCE_MARKS}}}")
 _NAME = r"[A-Za-z][A-Za-z0-9_:-]*"
 _ATTRIBUTE = r"[A-Za-z0-9_:@-]+"
 _VALUE = r"""(?:"[^"<>\n]*"|'[^'<>\n]*'|[^\s"'=<>`]+)"""
-_ATTRIBUTES = rf"(?:\s+{_ATTRIBUTE}(?:\s*=\s*{_VALUE})?)*"
-TAG = re.compile(rf"<(?:!--[\s\S]*?--|[!?][A-Za-z\[][^<>\n]*|\|[^|<>\s]{{1,40}}\||/?{_NAME}{_ATTRIBUTES}\s*/?)>")
-"""A whole tag, comment or `<|special|>` token. A "<" that is less-than does not match."""
+_VALUED = rf"(?:\s+{_ATTRIBUTE}\s*=\s*{_VALUE})*"
+TAG = re.compile(
+    rf"<(?:!--[\s\S]*?--|[!?][A-Za-z\[][^<>\n]*|\|[^|<>\s]{{1,40}}\||/?{_NAME}{_VALUED}(?:\s+{_ATTRIBUTE})?\s*/?)>"
+)
+"""A whole tag, comment or `<|special|>` token. A "<" that is less-than does not match, also for having several bare
+words after it, which few tags have."""
 
 _TAG_BEGUN = re.compile(
     rf"""<(?:!(?:-(?:-[\s\S]*)?)?|[!?](?:[A-Za-z\[][^<>\n]*)?|\|[^|<>\s]{{0,40}}\|?
-    |/?(?:{_NAME}{_ATTRIBUTES}(?:\s+{_ATTRIBUTE}\s*=\s*(?:"[^"<>\n]*|'[^'<>\n]*)?|\s*/?))?)\Z""",
+    |/?(?:{_NAME}{_VALUED}(?:\s+{_ATTRIBUTE}(?:\s*=\s*(?:"[^"<>\n]*|'[^'<>\n]*)?)?)?\s*/?)?)\Z""",
     re.VERBOSE,
 )
-_LESS_THAN = re.compile(rf"<{_NAME}\s+[A-Za-z]+\s")
 _TARGET = r"[^()\s]*(?:\([^()\s]*\)[^()\s]*)*"
 LINK = re.compile(rf"""!?\[(?P<label>[^\[\]\n]*)\]\(\s*<?{_TARGET}(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)""")
 """A Markdown link or image with its target."""
@@ -53,9 +55,8 @@ def unit_end(text: str, position: int, final: bool) -> int | None:
 
 
 def tag_may_follow(text: str, position: int) -> bool:
-    """Whether the "<" at `position` is likely to become a tag when more text follows ("<b then" is not)."""
-    begun = len(text) - position < MAX_UNIT_CHARS and _TAG_BEGUN.match(text, position)
-    return bool(begun) and not _LESS_THAN.match(text, position)
+    """Whether the "<" at `position` may still become a tag when more text follows."""
+    return len(text) - position < MAX_UNIT_CHARS and _TAG_BEGUN.match(text, position) is not None
 
 
 class Fence:

@@ -32,6 +32,7 @@ _INLINE_NUMBERED = re.compile(r"(?<=[.:;!?]\s)(\d{1,2})\.\s+(?=\S)")
 
 _INLINE = [
     (re.compile(r"【[^】]*†[^】]*】|\[\^[^\]\s]+\]"), ""),  # citation and footnote marks
+    (re.compile(r"(?<![\w:]):[a-z][a-z0-9_+-]*:(?![\w:])"), " "),  # emoji by name
     (LINK, r"\g<label>"),
     (re.compile(r"!?\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
     (re.compile(r"<((?:https?|ftp|mailto)[^<>\s]*|[\w.+-]+@[\w.-]+)>"), r"\1"),
@@ -91,10 +92,8 @@ def _line(line: str, line_start: bool, english: bool) -> _Line:
     if line_start:
         if any(rule.fullmatch(line) for rule in (_RULE_LINE, _TABLE_RULE, _DEFINITION)):
             return _Line("", True)
-        for prefix in (_QUOTE, _BULLET):
-            stripped = prefix.sub("", line, count=1) if prefix.match(line) else line
-            structural |= stripped != line
-            line = stripped
+        while prefix := _QUOTE.match(line) or _BULLET.match(line):
+            line, structural = line[prefix.end() :], True
         heading = _HEADING.fullmatch(line)
         if heading:
             line, structural = heading["text"], True

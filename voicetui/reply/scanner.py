@@ -14,6 +14,7 @@ from voicetui.reply.boundaries import (
     Boundary,
     classify,
     cluster_safe,
+    is_closer,
     weight,
 )
 from voicetui.reply.markup import FENCE, MAX_FENCE_MARKS, Fence, unit_end
@@ -60,7 +61,9 @@ class WordScanner:
         self._start = 0
         self._fence: Fence | None = None
         self._fence_parts: list[str] = []
-        self._fresh = True
+        self._lead: str | None = ""
+        self._last = Boundary.NONE
+        self._quotes = 0
         self._line_start = True
 
     def feed(self, text: str, final: bool = False) -> list[Word]:
@@ -82,7 +85,7 @@ class WordScanner:
         inside = "".join(self._fence_parts)
         self._fence_parts.clear()
         self._fence = None
-        self._fresh, self._line_start = True, False
+        self._lead, self._line_start = "", False
         return Word(inside, Boundary.STRONG, fence="closes")
 
     def _scan(self, final: bool) -> Word | None:
@@ -117,10 +120,15 @@ class WordScanner:
         if not following and not final and after - end < _MAX_SPACE_CHARS:
             return None
         core = text[begin:end]
-        boundary = classify(core, following, self._fresh)
+        boundary = self._last if is_closer(core) else classify(core, following, self._lead)
         worth = weight(core)
-        self._fresh = boundary != Boundary.NONE or (self._fresh and not worth)
-        cuttable = following not in NO_START
+        if boundary != Boundary.NONE:
+            self._lead = ""
+        elif worth:
+            self._lead = None if self._lead else core
+        self._last = boundary
+        self._quotes += core.count('"')
+        cuttable = following not in NO_START and not (following == '"' and self._quotes % 2)
         return self._take(end, boundary=boundary, weight=worth, cuttable=cuttable, self_ended=self_ended)
 
     def _word_end(self, begin: int, final: bool) -> tuple[int | None, Literal["", "self", "glued"]]:
@@ -162,7 +170,7 @@ class WordScanner:
 
     def _note_space(self, start: int, end: int) -> None:
         if "\n" in self._text[start:end]:
-            self._fresh = self._line_start = True
+            self._lead, self._quotes, self._line_start = "", 0, True
 
     def _take(
         self,

@@ -2,8 +2,8 @@
 
 import re
 
-_OPENING = ("<think>", "<thinking>", "<thought>", "<reasoning>", "[think]")
-_CLOSING = ("</think>", "</thinking>", "</thought>", "</reasoning>", "[/think]")
+_OPENING = ("<think>", "<thinking>", "<thought>", "<reasoning>", "[think]", "◁think▷", "<|begin_of_thought|>")
+_CLOSING = ("</think>", "</thinking>", "</thought>", "</reasoning>", "[/think]", "◁/think▷", "<|end_of_thought|>")
 _TAGS = _OPENING + _CLOSING
 _LONGEST = max(map(len, _TAGS))
 _TAG = re.compile("|".join(re.escape(tag) for tag in _TAGS), re.IGNORECASE)
@@ -68,6 +68,6 @@ def _possible_tag(text: str) -> int:
     """Length of the longest tail of `text` that could grow into a tag."""
     tail = text[-_LONGEST + 1 :].lower()
     for start, character in enumerate(tail):
-        if character in "<[" and any(tag.startswith(tail[start:]) and tag != tail[start:] for tag in _TAGS):
+        if character in "<[◁" and any(tag.startswith(tail[start:]) and tag != tail[start:] for tag in _TAGS):
             return len(tail) - start
     return 0

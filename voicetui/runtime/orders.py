@@ -122,6 +122,7 @@ class Hands(Generic[SoundT]):
             for tier in self._parts.tiers.values():
                 await tier.close()
         if self.player is not None:
+            self.player.close()
             collect_playback(self.player, self._parts)
 
     async def _wake(self, order: WakeAt) -> None:

@@ -98,6 +98,9 @@ class Player(Protocol[PlayedT]):
     def pause(self, order: Pause) -> None: ...
     def resume(self, order: Resume) -> None: ...
     def cut(self, order: Cut) -> None: ...
+    def close(self) -> None:
+        """Cut whatever plays, and post all that is still to be told."""
+
     def poll(self) -> None:
         """Post what has happened at the DAC since the last call."""
 

@@ -14,7 +14,6 @@ from voicetui.conversation.decide import decide
 from voicetui.conversation.state import State
 from voicetui.events import AnyFact, AnyOrder, Entry, Fact, Order
 from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened
-from voicetui.events.speak import PlaybackFinished
 from voicetui.journal.append import Journal
 from voicetui.ports import Clock, SoundError, StageError
 from voicetui.runtime.hearing import listen
@@ -148,9 +147,7 @@ class Session(Generic[SoundT]):
         assert hands is not None
         await hands.close()
         while self._inbox:
-            fact, at_ms = self._inbox.popleft()
-            if not isinstance(fact, PlaybackFinished):
-                self._append(fact, at_ms)
+            self._append(*self._inbox.popleft())
         self._ended = True
         self._append(SessionClosed(self._state.stopping or "ended"), self.clock.now_ms())
         if self.parts.recorder is not None:

@@ -165,7 +165,7 @@ def _translated(use: Callable[[Any], _T]) -> _T:
 
 
 class _Guarded:
-    """A PortAudio stream whose errors are ``BackendError``. Starting and stopping may hang, and then hold up no other."""
+    """A PortAudio stream whose errors are ``BackendError``. Where starting or stopping hangs it holds up no other."""
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream

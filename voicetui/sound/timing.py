@@ -31,8 +31,10 @@ _FLAGGED_RUN_MS: Final = 100.0
 _STEADY_MS: Final = 3.0
 """Stamps that scatter less than this are the device's own."""
 _STAMP_ERROR_MS: Final = 0.3
-_REPORT_ERROR_MS: Final = 5.0
+_REPORT_ERROR_MS: Final = 4.0
 """How far steady stamps, and a reported latency, are from the truth, typically (measured against a recorded bus)."""
+_REPORT_REACH_MS: Final = 60.0
+"""A reported latency further off than this pulls no harder."""
 _AVERAGED_CALLS: Final = 3_000
 _SMOOTHED_CALLS: Final = 32
 _UNRELIABLE_CALLS: Final = 10
@@ -185,8 +187,9 @@ class InputTimer(_Timer):
         """The ADC time (session ms) of any frame."""
         lead_ms = -self._latency_ms
         if self._stamps:
-            doubt = self._variance + _STAMP_ERROR_MS**2 * (1 + 16 / self._stamps)
-            lead_ms += (self._lead_ms - lead_ms) / (1 + doubt / _REPORT_ERROR_MS**2)
+            doubt = (self._variance + _STAMP_ERROR_MS**2) / _REPORT_ERROR_MS**2
+            pull_ms = max(-_REPORT_REACH_MS, min(_REPORT_REACH_MS, lead_ms - self._lead_ms))
+            lead_ms = self._lead_ms + pull_ms * doubt / (1 + doubt)
         return self._calls.base_ms + lead_ms + frame * self._ms_per_frame
 
 

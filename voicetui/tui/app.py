@@ -42,19 +42,23 @@ class VoiceTui(App[None]):
     TITLE = "voicetui"
     ENABLE_COMMAND_PALETTE = True
     ESCAPE_TO_MINIMIZE = False
+    CSS = "SearchIcon { display: none; }"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key, each.name, each.label, show=False, priority=key in each.everywhere)
         for each in ACTIONS
         for key in each.keys
     ]
 
-    def __init__(self, engine: Session, options: ScreenOptions) -> None:
+    def __init__(self, engine: Session, options: ScreenOptions, leaving: Callable[[], None] | None = None) -> None:
+        """``leaving`` is called once the screen is asked to go, to have the engine stopped; else the engine is asked here."""
         super().__init__()
+        self._ask_to_stop = leaving or engine.stop
+        self._told_to_leave = False
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (46, "-lofty")]
         self._engine = engine
         self._options = options
-        self._feed = Feed(engine)
+        self._feed = Feed(engine, options.recorded)
         self._view: ScreenView | None = None
         self._leaving: int | None = None
         self.live = LiveScreen(options.title, options.notice, options.typed_only)
@@ -67,7 +71,8 @@ class VoiceTui(App[None]):
         return DARK.variables
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """The palette's entries: the action table, and each theme by name."""
+        """The palette's entries: the action table, and each theme by name, whatever the screen."""
+        del screen
         for each in ACTIONS:
             if each.keys:
                 yield SystemCommand(each.help, f"Key: {each.shown}", partial(self.run_action, each.name))
@@ -91,12 +96,18 @@ class VoiceTui(App[None]):
         for screen in self.screen_stack:
             if isinstance(screen, LiveScreen | PresenterScreen) and not _covered(screen, self.screen_stack):
                 screen.show(view)
+        if self._told_to_leave and self._leaving is None:
+            self.action_leave()
         if self._leaving is not None:
             self._leaving += 1
             if not view.running or self._leaving > LEAVE_TICKS:
                 self.exit()
         elif self._options.close_when_finished and not view.running:
             self.exit()
+
+    def leave_soon(self) -> None:
+        """Leave at the next look. May be called from a signal handler."""
+        self._told_to_leave = True
 
     def action_talk(self) -> None:
         """Press or release the talk key."""
@@ -216,7 +227,7 @@ class VoiceTui(App[None]):
             self.exit()
             return
         self._leaving = 0
-        self._engine.stop()
+        self._ask_to_stop()
 
     def action_leave_now(self) -> None:
         """The same, from anywhere."""

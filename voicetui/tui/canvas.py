@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from voicetui.tui.ink import Ink, Run
 
 
@@ -45,10 +43,12 @@ class CellLine:
 
     def runs(self) -> tuple[Run, ...]:
         """The line as runs."""
-        cells = zip(self._glyphs, self._inks, strict=True)
-        return tuple(
-            Run("".join(glyph for glyph, _ in group), ink) for ink, group in groupby(cells, lambda cell: cell[1])
-        )
+        glyphs, inks, runs, start = self._glyphs, self._inks, [], 0
+        for cell in range(1, len(glyphs) + 1):
+            if cell == len(glyphs) or inks[cell] != inks[start]:
+                runs.append(Run("".join(glyphs[start:cell]), inks[start]))
+                start = cell
+        return tuple(runs)
 
 
 def rule(cells: int, title: str, note: str = "") -> tuple[Run, ...]:

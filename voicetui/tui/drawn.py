@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.events import Click, Resize
+from textual.events import Click
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.strip import Strip
@@ -105,7 +105,7 @@ class Drawn(Widget, can_focus=False):
         self._strips.clear()
         super().notify_style_update()
 
-    def on_resize(self, event: Resize) -> None:
+    def on_resize(self) -> None:
         """The size changed: so do the rows."""
         self._strips.clear()
         self._rows = ()

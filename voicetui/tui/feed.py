@@ -8,11 +8,10 @@ from typing import Protocol
 from voicetui.events import Entry, Fact
 from voicetui.events.orders import BargeIn, EndTurn, Reject
 from voicetui.events.session import SessionOpened
-from voicetui.events.speak import ClauseStarted
 from voicetui.runtime.engine import Levels
 from voicetui.tui.sound_trace import SoundTraceKeeper
 from voicetui.tui.view import ScreenView
-from voicetui.views.barge_in import BargeInView
+from voicetui.views.barge_in import BargeInFigures, BargeInView
 from voicetui.views.latency import LatencyView, TurnLatency
 from voicetui.views.ledger import LedgerView
 from voicetui.views.session_state import FaultSeen, SessionStateView, fault_of
@@ -51,7 +50,9 @@ class Session(Protocol):
 class Feed:
     """Pulls new entries, feeds each to every view once, and hands out pictures. Not thread-safe: the screen's thread only."""
 
-    def __init__(self, session: Session, keep_ms: float = KEEP_MS, keep_lines: int = KEEP_LINES) -> None:
+    def __init__(
+        self, session: Session, recorded: bool | None = None, keep_ms: float = KEEP_MS, keep_lines: int = KEEP_LINES
+    ) -> None:
         self._session = session
         self._taken = 0
         self._state = SessionStateView()
@@ -62,14 +63,20 @@ class Feed:
         self._ledger = LedgerView()
         self._summary = SummaryView()
         self._summary_shown: Summary | None = None
+        self._turns: tuple[TurnLatency, ...] | None = None
+        self._barge_ins: dict[int, tuple[BargeInFigures, ...]] = {}
+        self._ledger_shown = self._ledger.snapshot()
         self._trace = SoundTraceKeeper()
         self._fault: FaultSeen | None = None
-        self._recording: bool | None = None
+        self._recording = recorded
+        self._recording_known = recorded is not None
 
     def drain(self) -> bool:
         """Take what the journal has gained, at most ``AT_ONCE`` entries; whether there may be more."""
         entries = self._session.entries_since(self._taken)[:AT_ONCE]
         self._taken += len(entries)
+        if entries:
+            self._turns = None
         for entry in entries:
             for view in (
                 self._state, self._transcript, self._timeline, self._latency, self._barge_in, self._ledger, self._summary
@@ -89,7 +96,10 @@ class Feed:
         self._trace.take(now_ms, levels)
         if self._summary_shown is None:
             self._summary_shown = self._summary.snapshot()
-        timeline, turns = self._timeline.snapshot(), self._latency.snapshot()
+        if self._turns is None:
+            self._turns, self._barge_ins = self._latency.snapshot(), self._barge_in.snapshot()
+            self._ledger_shown = self._ledger.snapshot()
+        timeline, turns = self._timeline.snapshot(), self._turns
         return ScreenView(
             now_ms=now_ms,
             state=self._state.snapshot(),
@@ -97,8 +107,8 @@ class Feed:
             timeline=timeline,
             turns=turns,
             summary=self._summary_shown,
-            barge_ins=self._barge_in.snapshot(),
-            ledger=self._ledger.snapshot(),
+            barge_ins=self._barge_ins,
+            ledger=self._ledger_shown,
             fault=self._fault,
             waiting_since_ms=waiting_since_ms(timeline, turns),
             recording=self._recording,
@@ -114,13 +124,13 @@ class Feed:
         self._fault = fault_of(entry) or self._fault
         match body:
             case SessionOpened():
-                self._recording = _records(body)
+                self._recording = self._recording if self._recording_known else _records(body)
                 self._summary_shown = None
             case EndTurn():
                 self._summary_shown = None
                 if body.outcome == "completed" and self._fault is not None and self._fault.at_ms < entry.at:
                     self._fault = None
-            case ClauseStarted() | Reject() | BargeIn():
+            case Reject() | BargeIn():
                 self._summary_shown = None
             case _:
                 pass

@@ -183,11 +183,13 @@ def _guides(lines: Iterable[CellLine], gaps: CellLine, view: ScreenView, scale: 
     """Upright lines through all lanes: where a gap begins, where the turn was committed, where the gap ends."""
     every = [*lines]
     for mark in view.timeline.marks:
-        if mark.kind == "commit":
+        if mark.kind == "commit" and scale.shows(mark.at_ms, mark.at_ms):
             for line in every:
                 line.put(scale.cell(mark.at_ms), "┊", "guide")
-    for turn in view.turns:
+    for turn in reversed(view.turns):
         start_ms, end_ms = turn.points.user_end, turn.points.reply_start
+        if end_ms is not None and end_ms < scale.window.start_ms:
+            break
         if start_ms is None or end_ms is None or turn.gap_ms is None or not scale.shows(start_ms, end_ms):
             continue
         _gap(every, gaps, scale, start_ms, end_ms, turn, on=turn.turn == selected)

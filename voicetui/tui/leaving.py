@@ -10,13 +10,18 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 LEAVE_S = 1.5
 """How long the engine gets to end its turn and close its files."""
 LAST_S = 0.4
 """How long the screen gets after that."""
-_RESTORE = "\x1b[<u\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[0m"
-"""Kitty keys, mouse, focus, paste and resize reports off; line wrap, cursor and main screen back; plain text."""
+_RESTORE = (
+    "\x1b[<u"  # the kitty protocol's keys
+    "\x1b[?1006l\x1b[?1015l\x1b[?1003l\x1b[?1000l"  # mouse
+    "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"  # focus, paste, resize reports, held output
+    "\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[0m"  # line wrap and cursor back, main screen, plain text
+)
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -25,7 +30,7 @@ class TerminalGuard:
 
     def __init__(self) -> None:
         self._path: str | None = None
-        self._modes: list[object] | None = None
+        self._modes: list[Any] | None = None
         with suppress(OSError, ValueError, AttributeError, termios.error):
             descriptor = sys.__stdin__.fileno() if sys.__stdin__ is not None else -1
             self._modes = termios.tcgetattr(descriptor)
@@ -38,41 +43,43 @@ class TerminalGuard:
         with suppress(OSError, termios.error):
             terminal = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
             try:
-                termios.tcsetattr(terminal, termios.TCSANOW, self._modes)  # type: ignore[arg-type]
+                termios.tcsetattr(terminal, termios.TCSANOW, self._modes)
                 os.write(terminal, _RESTORE.encode())
             finally:
                 os.close(terminal)
 
 
 class Deadline:
-    """Ends the process if leaving takes longer than it may. One per session; started at most once."""
+    """Ends the process if leaving takes longer than it may."""
 
-    def __init__(self, join: Callable[[float], bool], guard: TerminalGuard) -> None:
+    def __init__(self, stop: Callable[[], None], join: Callable[[float], bool], guard: TerminalGuard) -> None:
+        self._stop = stop
         self._join = join
         self._guard = guard
-        self._left = threading.Event()
+        self._met = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, status: int = 0) -> None:
-        """From now on the process ends within ``LEAVE_S`` + ``LAST_S``."""
+    def start(self, status: int) -> None:
+        """Ask the engine to stop; the process ends within ``LEAVE_S`` + ``LAST_S`` from now, by itself or with ``status``."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._wait, args=(status,), name="leaving", daemon=True)
             self._thread.start()
 
     def met(self) -> None:
-        """The screen is gone in good order."""
-        self._left.set()
+        """Engine and screen have ended in good order."""
+        self._met.set()
 
     def _wait(self, status: int) -> None:
+        self._stop()
         self._join(LEAVE_S)
-        if not self._left.wait(LAST_S):
+        if not self._met.wait(LAST_S):
             self._guard.restore()
             os._exit(status)
 
 
 @contextmanager
 def on_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """While inside, SIGTERM and SIGHUP call ``handle`` with their number, in the main thread."""
+    """While inside, SIGTERM and SIGHUP call ``handle`` with their number, in the main thread, between any two steps of it."""
 
     def handler(number: int, frame: FrameType | None) -> None:
         del frame
@@ -80,7 +87,8 @@ def on_signals(handle: Callable[[int], None]) -> Iterator[None]:
 
     before = {}
     with suppress(ValueError):
-        before = {number: signal.signal(number, handler) for number in _SIGNALS}
+        for number in _SIGNALS:
+            before[number] = signal.signal(number, handler)
     try:
         yield
     finally:

@@ -29,7 +29,6 @@ _TERMS: tuple[tuple[str, str, str], ...] = (
     ("collision", "you spoke again, thinking you were not heard", "you spoke again, thinking you were not heard."),
 )  # fmt: skip
 """Each with few words and with more."""
-_ROOMY_CELLS = 44
 _STICKY = "\u00a0"
 _GLYPHS: tuple[tuple[str, Ink, str], ...] = (
     ("━━", "work", "work"),
@@ -41,7 +40,7 @@ _GLYPHS: tuple[tuple[str, Ink, str], ...] = (
 
 def gap_lesson(cells: int, airy: bool) -> list[Row]:
     """What a gap is, how it reads, and why its tail and its rhythm count. ``airy``: with blank lines."""
-    more = cells >= _ROOMY_CELLS
+    more = airy
     rows = [*_heading("The gap", airy)]
     what = "From the end of your speech to the first sound of the reply"
     rows += _text(f"{what}, as the ear has it. The number everything else here serves." if more else f"{what}.", cells)
@@ -55,7 +54,7 @@ def gap_lesson(cells: int, airy: bool) -> list[Row]:
     rows += _space(airy)
     for name, few, many in _TERMS:
         rows += _term(name, many if more else few, cells)
-        rows += _space(airy and more)
+        rows += _space(cells >= 44 and airy)
     return rows
 
 
@@ -63,7 +62,7 @@ def stage_lesson(cells: int, airy: bool) -> list[Row]:
     """What each lane shows, how work is drawn, what the marks mean."""
     rows = [*_heading("The stages", airy)]
     for lane, words in _STAGES.items():
-        rows += _term(NAMES[lane], words[cells >= _ROOMY_CELLS], cells, 12)
+        rows += _term(NAMES[lane], words[airy], cells, 12)
     rows += _space(airy)
     rows += [Row((Run(f"{glyphs}  ", ink), Run(words))) for glyphs, ink, words in _GLYPHS]
     rows += _space(airy)

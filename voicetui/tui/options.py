@@ -10,7 +10,8 @@ class ScreenOptions:
     """``title`` stands in the status line until the session has opened; ``notice`` is shown until it is put away.
 
     ``typed_only``: there is no microphone.  ``present`` starts in presenter mode.  ``theme`` is a theme's name ("" for the own dark
-    one).  ``tiers`` can be chosen from (empty: those the session knows).  ``close_when_finished`` leaves when the session ends.
+    one).  ``tiers`` can be chosen from (empty: those the session knows).  ``close_when_finished`` leaves when the session
+    ends.  ``recorded`` says whether the session is (None: what its configuration says).
     """
 
     title: str
@@ -20,3 +21,4 @@ class ScreenOptions:
     theme: str = ""
     tiers: tuple[str, ...] = ()
     close_when_finished: bool = False
+    recorded: bool | None = None

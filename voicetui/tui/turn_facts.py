@@ -44,8 +44,8 @@ def _points(turn: TurnLatency) -> list[tuple[str, str]]:
     if end_ms is None:
         return []
     times = [(name, getattr(turn.points, name)) for name in turn.points.__struct_fields__ if name != "user_end"]
-    known = sorted((at_ms, name) for name, at_ms in times if at_ms is not None)
-    return [(name.replace("_", " "), f"+{whole(at_ms - end_ms)}") for at_ms, name in known]
+    known = sorted(((name, at_ms) for name, at_ms in times if at_ms is not None), key=lambda point: point[1])
+    return [(name.replace("_", " "), f"+{whole(at_ms - end_ms)}") for name, at_ms in known]
 
 
 def turn_text(view: ScreenView, turn: TurnLatency) -> str:

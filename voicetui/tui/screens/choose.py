@@ -13,7 +13,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from voicetui.tui.literal import clip, literal
+from voicetui.tui.literal import fit, literal, width
 
 
 class ChooseScreen(ModalScreen[str]):
@@ -28,11 +28,13 @@ class ChooseScreen(ModalScreen[str]):
         align: center middle;
         background: $background 60%;
         &> Vertical {
-            width: 64; max-width: 90%; height: auto; max-height: 80%;
+            width: auto; max-width: 90%; height: auto; max-height: 80%;
             background: $surface; border: round $ink-faint; padding: 0 1;
         }
         Static { color: $ink-dim; padding: 0 1 1 1; height: auto; }
-        OptionList { height: auto; max-height: 100%; background: $surface; border: none; padding: 0; }
+        OptionList, OptionList:focus {
+            width: auto; height: auto; max-height: 100%; background: $surface; border: none; padding: 0 1;
+        }
     }
     """
 
@@ -64,5 +66,5 @@ class ChooseScreen(ModalScreen[str]):
 
     def _option(self, value: str, note: str) -> Option:
         mark = "●" if value == self._present else " "
-        name = clip(literal(value), 28)
-        return Option(Content.assemble(f"{mark} {name}".ljust(32), (note, "$ink-dim")))
+        cells = min(28, max(width(literal(name)) for name, _ in self._choices))
+        return Option(Content(f"{mark} {fit(literal(value), cells)}   {note}"))

@@ -118,6 +118,19 @@ class LiveScreen(Screen[None]):
         """The opening notice was read."""
         self.query_one(NoticeBar).put_away()
 
+    def on_descendant_focus(self) -> None:
+        """Somebody types."""
+        self._show_keys()
+
+    def on_descendant_blur(self) -> None:
+        """Nobody types."""
+        self._show_keys()
+
+    def _show_keys(self) -> None:
+        keys = self.query_one(KeysLine)
+        keys.set_class(isinstance(self.focused, TypeLine), "-typing")
+        keys.redraw()
+
     def on_drawn_selected(self, event: Drawn.Selected) -> None:
         """A turn was clicked; a second click lets go of it."""
         event.stop()

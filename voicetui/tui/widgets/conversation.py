@@ -66,6 +66,10 @@ class Conversation(Panel):
         event.stop()
         self.scroll_rows(-2)
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (view.transcript, view.turns, view.state.word)
+
     def draw(self, size: Size) -> Sequence[Row]:
         """A heading, then the rows that end where the reader is."""
         width, height = size
@@ -128,7 +132,7 @@ def _rows_of(line: UserLine | ReplyLine, width: int, gap_ms: float | None) -> tu
 def _user_rows(line: UserLine, width: int) -> tuple[Row, ...]:
     text = literal(line.text[:_LONGEST])
     if line.state == "rejected":
-        words: list[Run] = [Run(text + "  " if text else "", "rejected"), Run(f"∅ {literal(line.reason)}", "dim")]
+        words: list[Run] = [Run(text + "  " if text else "", "rejected"), Run(f"∅\u00a0{literal(line.reason)}", "dim")]
         return _block("", Run("you", "dim"), words, width, None)
     if line.state in ("partial", "final"):
         ink: Ink = "provisional"
@@ -156,11 +160,11 @@ def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row,
 
 
 _OUTCOMES = {
-    "interrupted": "╳ interrupted",
-    "superseded": "╳ superseded",
-    "failed": "✖ failed",
-    "unanswered": "✖ unanswered",
-    "cut_off": "╳ cut off: you went on",
+    "interrupted": "╳\u00a0interrupted",
+    "superseded": "╳\u00a0superseded",
+    "failed": "✖\u00a0failed",
+    "unanswered": "✖\u00a0unanswered",
+    "cut_off": "╳\u00a0cut\u00a0off: you went on",
 }
 
 

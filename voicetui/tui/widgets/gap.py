@@ -21,6 +21,10 @@ class GapPanel(Panel):
 
     DEFAULT_CSS = "GapPanel { height: 1fr; }"
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (view.turns, view.summary, shown_gap(view, self.selected)[0])
+
     def draw(self, size: Size) -> Sequence[Row]:
         """Heading, number, band, figures: as much as there is room for."""
         width, height = size
@@ -33,7 +37,7 @@ class GapPanel(Panel):
         rows += [BLANK] if height - len(rows) > len(figures) + 1 else []
         rows += figures[: height - len(rows) - 1]
         if height > len(rows):
-            rows.append(Row((Run("  last  ", "dim"), *strip(view, width - 9, self.selected))))
+            rows.append(Row((Run("  last  ", "dim"), *strip(view, width - 9))))
         return rows
 
 
@@ -66,7 +70,7 @@ def _number(view: ScreenView, selected: int | None, face: Face, width: int) -> l
     rows = [Row((Run("  "), Run(line, ink))) for line in lines[:-1]]
     rows.append(Row((Run("  "), Run(lines[-1], ink), Run(unit, "dim"))))
     if kind is None:
-        return [*rows, Row((Run("  no reply heard yet", "dim"),))]
+        return [*rows, Row((Run("  no spoken turn was answered yet", "dim"),))]
     shape = "… waiting" if growing else f"{kind.shape} {kind.word}"
     says = "" if growing or kind.says == kind.word or width < len(shape) + len(kind.says) + 6 else f"  {kind.says}"
     return [*rows, Row((Run("  "), Run(shape, kind.ink), Run(says, "dim")))]

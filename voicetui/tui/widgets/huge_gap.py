@@ -26,6 +26,10 @@ class HugeGap(Panel):
 
     DEFAULT_CSS = "HugeGap { height: 1fr; }"
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (view.turns, view.state, shown_gap(view, self.selected)[0])
+
     def draw(self, size: Size) -> Sequence[Row]:
         """Number and words in the middle of the space."""
         width, height = size

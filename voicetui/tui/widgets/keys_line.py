@@ -12,13 +12,15 @@ from voicetui.tui.ink import Row, Run
 
 
 class KeysLine(Drawn):
-    """The footer. On a narrow screen the less needed keys give way."""
+    """The footer. On a narrow screen the less needed keys give way; with the class ``-typing`` it has the keys for typing."""
 
     DEFAULT_CSS = "KeysLine { height: 1; }"
 
     def draw(self, size: Size) -> Sequence[Row]:
         """The one row."""
         width = size.width
+        if self.has_class("-typing"):
+            return [_keys([("enter", "say it"), ("esc", "back to the keys"), ("ctrl+q", "quit")])]
         wanted = sorted((each for each in ACTIONS if each.footer), key=lambda each: each.footer)
         kept, used = [], 2
         for each in wanted:
@@ -26,7 +28,11 @@ class KeysLine(Drawn):
             if used + cells <= width:
                 kept.append(each)
                 used += cells
-        runs = [Run("  ")]
-        for each in [each for each in ACTIONS if each in kept]:
-            runs += [Run(each.shown, "key"), Run(f" {each.label}  ", "dim")]
-        return [Row(tuple(runs))]
+        return [_keys([(each.shown, each.label) for each in ACTIONS if each in kept])]
+
+
+def _keys(pairs: Sequence[tuple[str, str]]) -> Row:
+    runs = [Run("  ")]
+    for shown, label in pairs:
+        runs += [Run(shown, "key"), Run(f" {label}  ", "dim")]
+    return Row(tuple(runs))

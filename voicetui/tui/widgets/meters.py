@@ -9,6 +9,7 @@ from textual.geometry import Size
 from voicetui.runtime.engine import Levels
 from voicetui.tui.figures import decibels
 from voicetui.tui.ink import Ink, Row, Run
+from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
 
 _FLOOR_DBFS, _HOT_DBFS = -60.0, -3.0
@@ -18,6 +19,10 @@ class Meters(Panel):
     """Two level meters side by side."""
 
     DEFAULT_CSS = "Meters { height: 1; }"
+
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (round(view.levels.user_dbfs), round(view.levels.reply_dbfs))
 
     def draw(self, size: Size) -> Sequence[Row]:
         """The one row."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.geometry import Size
 
-from voicetui.tui.ink import Row, Run, wrap_runs
+from voicetui.tui.ink import Row, Run, spread, wrap_runs
 from voicetui.tui.literal import literal
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
@@ -26,41 +26,42 @@ class NoticeBar(Panel):
     def show(self, view: ScreenView, selected: int | None = None) -> None:
         """Appear with what there is to say, or go."""
         self.view, self.selected = view, selected
-        runs = self._runs()
+        runs, _ = self._runs()
         self.display = bool(runs)
-        lines = len(wrap_runs(runs, max(20, self.app.size.width - 4))) if runs else 0
-        self.styles.height = min(_MOST_ROWS, max(1, lines))
-        self.redraw()
+        if runs:
+            self.styles.height = min(_MOST_ROWS, len(_wrapped(runs, self.app.size.width)))
+            self.redraw()
 
     def put_away(self) -> None:
         """The opening notice was read."""
         self._notice = ""
 
     def draw(self, size: Size) -> Sequence[Row]:
-        """The words, wrapped."""
-        width = size.width
-        runs = self._runs()
+        """The words, wrapped; at the right of the first line how to put them away."""
+        runs, away = self._runs()
         if not runs:
             return []
-        return [
-            Row((Run(" " if number == 0 else "   "), *line)) for number, line in enumerate(wrap_runs(runs, width - 4))
-        ]
+        first, *rest = _wrapped(runs, size.width)
+        rows = [Row(spread((Run("  "), *first), (Run(away, "faint"), Run("  ")), size.width))]
+        return rows + [Row((Run("    "), *line)) for line in rest]
 
-    def _runs(self) -> list[Run]:
+    def _runs(self) -> tuple[list[Run], str]:
+        """What to say, and how to be rid of it."""
         view = self.view
         if view is None:
-            return []
+            return [], ""
         if view.failure:
-            return [
-                Run("✖ the session failed: ", "alert"), Run(literal(view.failure)),
-                Run("  → the log of this session tells more; q leaves", "notice"),
-            ]  # fmt: skip
+            said = [Run("✖ the session failed: ", "alert"), Run(literal(view.failure))]
+            return [*said, Run("  → its log tells more", "notice")], "q leaves"
         if view.fault is not None:
             stage = f"{literal(view.fault.stage)}: " if view.fault.stage else ""
+            said = [Run(f"✖ {stage}", "alert"), Run(literal(view.fault.message))]
             remedy = f"  → {literal(view.fault.remedy)}" if view.fault.remedy else ""
-            return [
-                Run(f"✖ {stage}", "alert"), Run(literal(view.fault.message)), Run(remedy, "notice"), Run("  x puts this away", "faint")
-            ]  # fmt: skip
+            return [*said, Run(remedy, "notice")], "x puts this away"
         if self._notice:
-            return [Run("ℹ ", "accent"), Run(self._notice, "notice"), Run("  x puts this away", "faint")]
-        return []
+            return [Run("ℹ ", "accent"), Run(self._notice, "notice")], "x puts this away"
+        return [], ""
+
+
+def _wrapped(runs: list[Run], width: int) -> list[tuple[Run, ...]]:
+    return wrap_runs(runs, width - 6, width - 24)

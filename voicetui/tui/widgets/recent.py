@@ -30,6 +30,10 @@ class RecentTurns(Panel):
 
     DEFAULT_CSS = "RecentTurns { height: 1fr; }"
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (view.turns,)
+
     def draw(self, size: Size) -> Sequence[Row]:
         """A heading, the bars, their shapes, the numbers of some turns."""
         width, height = size
@@ -39,10 +43,8 @@ class RecentTurns(Panel):
         bars = height - 3
         rows = [Row(rule(width, "last turns", _legend(width)))]
         rows += [Row(_bar_line(turns, line, bars)) for line in range(bars, 0, -1)]
-        rows.append(
-            Row((Run(" " * _AXIS_CELLS), *(run for turn in turns for run in _shape(turn, turn.turn == self.selected))))
-        )
-        rows.append(Row((Run(" " * _AXIS_CELLS), Run(_numbers(turns), "faint"))))
+        rows.append(Row((Run(" " * _AXIS_CELLS), *(run for turn in turns for run in _shape(turn)))))
+        rows.append(Row((Run(" " * _AXIS_CELLS), *_numbers(turns, self.selected))))
         return rows
 
     def on_click(self, event: Click) -> None:
@@ -60,12 +62,12 @@ class RecentTurns(Panel):
         return list(self.view.turns[-count:]) if self.view is not None else []
 
 
-def strip(view: ScreenView, cells: int, selected: int | None) -> tuple[Run, ...]:
+def strip(view: ScreenView, cells: int) -> tuple[Run, ...]:
     """The shapes of the last turns alone, for one line."""
-    return tuple(run for turn in view.turns[-max(1, cells // 2) :] for run in _shape(turn, turn.turn == selected))
+    return tuple(run for turn in view.turns[-max(1, cells // 2) :] for run in _shape(turn))
 
 
-def _shape(turn: TurnLatency, on: bool) -> tuple[Run, Run]:
+def _shape(turn: TurnLatency) -> tuple[Run, Run]:
     if turn.outcome in _OTHERS:
         glyph, ink = _OTHERS[turn.outcome]
     elif turn.gap_ms is None:
@@ -73,7 +75,7 @@ def _shape(turn: TurnLatency, on: bool) -> tuple[Run, Run]:
     else:
         kind = band(turn.gap_ms)
         glyph, ink = kind.shape, kind.ink
-    return Run(glyph, ink), Run("‹" if on else " ", "strong")
+    return Run(glyph, ink), Run(" ")
 
 
 def _bar_line(turns: Sequence[TurnLatency], line: int, lines: int) -> tuple[Run, ...]:
@@ -91,13 +93,17 @@ def _bar_line(turns: Sequence[TurnLatency], line: int, lines: int) -> tuple[Run,
     return tuple(runs)
 
 
-def _numbers(turns: Sequence[TurnLatency]) -> str:
-    """Every fifth turn's number below its column."""
-    line = [" "] * (2 * len(turns) + 4)
+def _numbers(turns: Sequence[TurnLatency], selected: int | None) -> tuple[Run, ...]:
+    """Every fifth turn's number below its column, and the selected one's."""
+    runs, used = [], 0
     for place, turn in enumerate(turns):
-        if turn.turn % 5 == 0 or len(turns) < 5:
-            line[2 * place : 2 * place + len(str(turn.turn))] = str(turn.turn)
-    return "".join(line).rstrip()
+        on = turn.turn == selected
+        near = selected is not None and 0 < selected - turn.turn <= 1
+        if (on or turn.turn % 5 == 0 or len(turns) < 5) and not near and used <= 2 * place:
+            text = str(turn.turn)
+            runs += [Run(" " * (2 * place - used)), Run(text, "strong" if on else "faint")]
+            used = 2 * place + len(text)
+    return tuple(runs)
 
 
 def _legend(width: int) -> str:

@@ -36,6 +36,10 @@ class StatusLine(Panel):
         self._notice = literal(notice)
         self._typed_only = typed_only
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (view.state, view.recording, view.now_ms // 1000)
+
     def draw(self, size: Size) -> Sequence[Row]:
         """The one row."""
         width = size.width

@@ -15,6 +15,9 @@ from voicetui.tui.widgets.panel import Panel
 from voicetui.tui.window import Window
 from voicetui.views.timeline import LANES
 
+_NEWEST = 200
+"""As many spans are looked at to find out what goes on."""
+
 
 class TimelinePanel(Panel):
     """Time, marks, lanes, gaps. Keeps the window it looks through."""
@@ -66,6 +69,15 @@ class TimelinePanel(Panel):
         event.stop()
         self.scroll_pages(0.25)
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (
+            view.timeline,
+            view.turns,
+            self.window,
+            view.now_ms // self.window.ms_per_cell if going_on(view)[0] == view.now_ms else None,
+        )
+
     def draw(self, size: Size) -> Sequence[Row]:
         """The rows seen through the window."""
         if self.view is None:
@@ -81,14 +93,14 @@ def going_on(view: ScreenView) -> tuple[float, list[float]]:
 
     At rest that is the end of what happened last.
     """
-    spans = view.timeline.spans
+    spans = view.timeline.spans[-_NEWEST:]
     if not spans:
         return view.now_ms, [view.now_ms]
     growing = [span for span in spans if span.end_ms is None]
-    newest = (growing or spans[-1:])[-1]
+    newest = (growing or spans)[-1]
     focus_ms = view.now_ms
     if not growing and view.waiting_since_ms is None:
-        focus_ms = max(span.end_ms for span in spans[-40:] if span.end_ms is not None)
+        focus_ms = max(span.end_ms for span in spans if span.end_ms is not None)
     if newest.turn is None:
         return focus_ms, [newest.start_ms]
     own = [span for span in spans if span.turn == newest.turn]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
@@ -41,6 +42,13 @@ class TypeLine(Input):
         self.value = ""
         self.remove_class("-open")
         self.screen.set_focus(None)
+
+    def action_copy(self) -> None:
+        """Copy what is selected; with nothing selected the key means what it means everywhere: leave."""
+        if self.selected_text:
+            super().action_copy()
+        else:
+            raise SkipAction()
 
     async def action_submit(self) -> None:
         """Say what was typed, and stay for more."""

@@ -39,6 +39,10 @@ class Waterfall(Panel):
 
     DEFAULT_CSS = "Waterfall { height: 1fr; }"
 
+    def depends_on(self, view: ScreenView) -> tuple[object, ...]:
+        """What the rows are made from."""
+        return (view.turns, view.ledger, view.barge_ins)
+
     def draw(self, size: Size) -> Sequence[Row]:
         """A heading, one row per stage, and what else is known of the turn."""
         width, height = size

@@ -1,0 +1,48 @@
+"""Keeps what native libraries print off the screen: while it is up, file descriptors 1 and 2 lead to the session's log."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TextIO
+
+_STREAMS = ("__stdout__", "__stderr__")
+
+
+@contextmanager
+def quiet(log: Path | None) -> Iterator[TextIO]:
+    """Yield the terminal as a text stream of its own, and send whatever else is written to descriptors 1 and 2 to ``log``.
+
+    Without a log it goes nowhere.  The terminal is where descriptor 1 leads, or 2 if 1 is none; ``sys.__stdout__`` and
+    ``sys.__stderr__``, which the framework writes to and asks for the terminal's size, lead there meanwhile.  Children inherit the
+    log.  Everything is put back at the end.  Raises ``OSError`` if the log cannot be opened.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.flush()
+    with ExitStack() as after:
+        sink = os.open(log or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        after.callback(os.close, sink)
+        source = 1 if os.isatty(1) else 2
+        terminal = open(os.dup(source), "w", encoding="utf-8", errors="replace")  # noqa: PTH123 -- a descriptor, no path
+        after.callback(terminal.close)
+        for descriptor in (1, 2):
+            kept = os.dup(descriptor)
+            after.callback(os.close, kept)
+            after.callback(os.dup2, kept, descriptor)
+            os.dup2(sink, descriptor)
+        for name in _STREAMS:
+            after.callback(setattr, sys, name, getattr(sys, name))
+            setattr(sys, name, terminal)
+        after.callback(_flush_python)
+        yield terminal
+
+
+def _flush_python() -> None:
+    """What Python's own streams still hold was written while the log was in their place."""
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None and not stream.closed:
+            stream.flush()

@@ -1,0 +1,41 @@
+"""The screen from start to end: quiet descriptors, signals, a deadline for leaving."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from voicetui.tui.app import VoiceTui
+from voicetui.tui.feed import Session
+from voicetui.tui.leaving import LEAVE_S, Deadline, TerminalGuard, on_signals
+from voicetui.tui.options import ScreenOptions
+from voicetui.tui.quiet import quiet
+
+
+def run_screen(engine: Session, options: ScreenOptions, log: Path | None = None) -> int:
+    """Show a running session until its user leaves or it is told to; the exit status.
+
+    Both standard streams must be a terminal.  What native libraries print meanwhile goes to ``log``.  From the wish to leave on the
+    process ends within two seconds, even if engine or terminal hang: then without returning from here.
+    """
+    guard = TerminalGuard()
+    deadline = Deadline(engine.stop, engine.join, guard)
+    caught: list[int] = []
+
+    def handle(number: int) -> None:
+        caught.append(number)
+        deadline.start(128 + number)
+        app.leave_soon()
+
+    with quiet(log) as terminal:
+        app = VoiceTui(engine, options, leaving=lambda: deadline.start(1))
+        app.error_console = Console(file=terminal, markup=False, highlight=False)
+        with on_signals(handle):
+            app.run()
+    deadline.start(1)
+    if engine.join(LEAVE_S):
+        deadline.met()
+    if caught:
+        return 128 + caught[0]
+    return 1 if app.return_code or engine.failure is not None else 0
