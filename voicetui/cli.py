@@ -51,7 +51,9 @@ def live(arguments: argparse.Namespace) -> int:
 
     config = _config(arguments)
     advice = _no_input_advice(list_devices)
-    choice = Choice("microphone", arguments.tier, arguments.overlap, arguments.headphones or None, record=not arguments.no_record)
+    choice = Choice(
+        "microphone", arguments.tier, arguments.overlap, arguments.headphones or None, record=not arguments.no_record
+    )
     if not arguments.headless:
         return _screen(arguments, config, replace(choice, microphone=not advice), advice)
     if advice:
@@ -69,7 +71,13 @@ def demo(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
     scenario = load_scenario(assets() / "scenarios" / "demo.toml")
     choice = Choice(
-        "demo", arguments.tier, arguments.overlap, True, record=not arguments.no_record, scenario=scenario, max_tokens=24
+        "demo",
+        arguments.tier,
+        arguments.overlap,
+        True,
+        record=not arguments.no_record,
+        scenario=scenario,
+        max_tokens=24,
     )
     if arguments.headless:
         _pull_missing(config)
@@ -82,7 +90,7 @@ def run_inputs(arguments: argparse.Namespace) -> int:
     from voicetui.ports import SoundError
     from voicetui.rehearse.scenario import ScenarioError, load_scenario, of_files
     from voicetui.sound.wav import read_audio
-    from voicetui.wiring import Choice
+    from voicetui.wiring import Choice, Output
 
     config = _config(arguments)
     paths = [Path(each) for each in arguments.inputs]
@@ -103,7 +111,7 @@ def run_inputs(arguments: argparse.Namespace) -> int:
     for message in refused:
         print(f"voicetui: {message}", file=sys.stderr)
     _pull_missing(config)
-    output = "device" if arguments.speaker else "null"
+    output: Output = "device" if arguments.speaker else "null"
     choice = Choice(
         "run", arguments.tier, arguments.overlap, True, output, record=not arguments.no_record, scenario=scenario
     )
@@ -116,13 +124,17 @@ def models(arguments: argparse.Namespace) -> int:
     from voicetui.progress import Bars
 
     if arguments.action == "pull":
-        names = arguments.names or ([m.name for m in catalogue.catalogue()] if arguments.all else list(catalogue.DEFAULT_SET))
+        names = arguments.names or (
+            [m.name for m in catalogue.catalogue()] if arguments.all else list(catalogue.DEFAULT_SET)
+        )
         with Bars(sys.stderr) as bars:
             catalogue.pull(names, bars.show)
     for model in catalogue.catalogue():
         state = "installed" if catalogue.installed(model) else "-"
         default = "default" if model.name in catalogue.DEFAULT_SET else ""
-        print(f"{model.name:28} {state:10} {default:8} {model.size_bytes / 1e6:6.0f} MB  {model.license:12} {model.what}")
+        print(
+            f"{model.name:28} {state:10} {default:8} {model.size_bytes / 1e6:6.0f} MB  {model.license:12} {model.what}"
+        )
     print(f"in {catalogue.folder()}", file=sys.stderr)
     return 0
 
@@ -139,7 +151,11 @@ def devices(_: argparse.Namespace) -> int:
         return 0
     for device in found:
         roles = f"{device.input_channels} in, {device.output_channels} out"
-        default = " ".join(word for word, is_so in (("default-input", device.default_input), ("default-output", device.default_output)) if is_so)
+        default = " ".join(
+            word
+            for word, is_so in (("default-input", device.default_input), ("default-output", device.default_output))
+            if is_so
+        )
         print(f"{device.name!r:44} {device.host:12} {roles:14} {device.default_rate_hz:6} Hz  {default}".rstrip())
     if not found:
         print("No sound devices. `voicetui demo` needs none.", file=sys.stderr)
@@ -158,7 +174,11 @@ def _config(arguments: argparse.Namespace) -> Config:
 
 
 def _headless(
-    arguments: argparse.Namespace, config: Config, choice: Choice, seconds: float | None = None, refused: Sequence[str] = ()
+    arguments: argparse.Namespace,
+    config: Config,
+    choice: Choice,
+    seconds: float | None = None,
+    refused: Sequence[str] = (),
 ) -> int:
     from voicetui.headless import run_headless
 
@@ -172,7 +192,10 @@ def _headless(
 
 def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notice: str) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print("voicetui: this is no terminal, so there is no screen. Use --headless, or `voicetui run INPUT...`.", file=sys.stderr)
+        print(
+            "voicetui: this is no terminal, so there is no screen. Use --headless, or `voicetui run INPUT...`.",
+            file=sys.stderr,
+        )
         return 2
     from voicetui.screen import show
 
@@ -209,7 +232,9 @@ def _say_that_it_records(config: Config, choice: Choice) -> None:
     from voicetui.config import recordings_folder
 
     if choice.record and config.record.on:
-        print(f"Recording this session under {recordings_folder(config)} (--no-record turns that off).", file=sys.stderr)
+        print(
+            f"Recording this session under {recordings_folder(config)} (--no-record turns that off).", file=sys.stderr
+        )
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,4 +1,7 @@
-"""Configuration: TOML into typed records. Every mistake is answered with file, key, what was found and what is allowed."""
+"""Configuration: TOML into typed records.
+
+Every mistake is answered with file, key, what was found and what is allowed.
+"""
 
 from __future__ import annotations
 
@@ -175,7 +178,10 @@ def load_config(named: str | None = None) -> tuple[Config, Path]:
 
 
 def parse_config(text: str, source: str) -> Config:
-    """Check a configuration text. Raises ``ConfigError`` naming ``source``, the key, what was found and what is allowed."""
+    """Check a configuration text.
+
+    Raises ``ConfigError`` naming ``source``, the key, what was found and what is allowed.
+    """
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -208,15 +214,23 @@ def _check_tier(tier: TierTable, source: str) -> None:
     where = f"{source}: tier {tier.name!r}"
     if tier.kind == "openai":
         if not tier.base_url or not re.match(r"https?://[^/\s]+", tier.base_url):
-            raise ConfigError(f"{where}: base_url is {tier.base_url!r}. An openai tier needs one such as https://host/v1.")
+            raise ConfigError(
+                f"{where}: base_url is {tier.base_url!r}. An openai tier needs one such as https://host/v1."
+            )
         if re.match(r"https?://[^/\s]*@", tier.base_url):
-            raise ConfigError(f"{where}: base_url holds a user or password. Put the key into an environment variable and name it in api_key_env.")
+            raise ConfigError(
+                f"{where}: base_url holds a user or password. Put the key into an environment variable and name it in api_key_env."
+            )
     if tier.kind in ("openai", "local") and not tier.model:
         raise ConfigError(f"{where}: model is missing. Name the model this tier is to use.")
     if tier.kind == "simulated" and (tier.ttft_ms is None or tier.tokens_per_second is None):
-        raise ConfigError(f"{where}: a simulated tier needs ttft_ms = {{ p50 = ..., p95 = ... }} and tokens_per_second.")
+        raise ConfigError(
+            f"{where}: a simulated tier needs ttft_ms = {{ p50 = ..., p95 = ... }} and tokens_per_second."
+        )
     if tier.ttft_ms is not None and tier.ttft_ms.p95 < tier.ttft_ms.p50:
-        raise ConfigError(f"{where}: ttft_ms.p95 is {tier.ttft_ms.p95:g}, less than p50 {tier.ttft_ms.p50:g}. p95 must be at least p50.")
+        raise ConfigError(
+            f"{where}: ttft_ms.p95 is {tier.ttft_ms.p95:g}, less than p50 {tier.ttft_ms.p50:g}. p95 must be at least p50."
+        )
     if tier.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", tier.api_key_env):
         raise ConfigError(
             f"{where}: api_key_env is no name of an environment variable (its value is not shown: it may be a key). "
@@ -252,7 +266,9 @@ def _table_at(key: str) -> type | None:
     table: type = Config
     for part in re.findall(r"[A-Za-z_]+", key):
         hint = get_type_hints(table).get(part)
-        kinds = [each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, msgspec.Struct)]
+        kinds = [
+            each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, msgspec.Struct)
+        ]
         if not kinds:
             return None
         table = kinds[0]

@@ -61,7 +61,11 @@ def _local_tier(config: Config) -> list[Finding]:
         return []
     if importlib.util.find_spec("xllamacpp") is not None:
         return [Finding("ok", "embedded language model server (xllamacpp)")]
-    return [Finding("bad", "xllamacpp is not installed: local tiers cannot answer", "pip install xllamacpp, or use another tier")]
+    return [
+        Finding(
+            "bad", "xllamacpp is not installed: local tiers cannot answer", "pip install xllamacpp, or use another tier"
+        )
+    ]
 
 
 def _keys(config: Config) -> list[Finding]:
@@ -69,7 +73,9 @@ def _keys(config: Config) -> list[Finding]:
     for tier in config.tiers:
         if tier.api_key_env and not os.environ.get(tier.api_key_env):
             state = "bad" if tier.name == config.conversation.tier else "note"
-            found.append(Finding(state, f"tier {tier.name}: {tier.api_key_env} is not set", "export it before you start"))
+            found.append(
+                Finding(state, f"tier {tier.name}: {tier.api_key_env} is not set", "export it before you start")
+            )
     return found
 
 
@@ -83,7 +89,9 @@ def _devices(_: Config) -> list[Finding]:
     advice = "plug one in, or use `voicetui demo` and `voicetui run`"
     return [
         Finding("ok", f"microphones: {', '.join(inputs)}") if inputs else Finding("note", "no microphone", advice),
-        Finding("ok", f"speakers: {', '.join(outputs)}") if outputs else Finding("note", "no speaker: replies are not heard", advice),
+        Finding("ok", f"speakers: {', '.join(outputs)}")
+        if outputs
+        else Finding("note", "no speaker: replies are not heard", advice),
     ]
 
 
@@ -91,8 +99,12 @@ def _folder(config: Config) -> list[Finding]:
     folder = recordings_folder(config)
     existing = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(existing, os.W_OK):
-        return [Finding("bad", f"recordings folder {folder} cannot be written", "set record.folder, or use --no-record")]
+        return [
+            Finding("bad", f"recordings folder {folder} cannot be written", "set record.folder, or use --no-record")
+        ]
     free_mb = shutil.disk_usage(Path(existing)).free / 1e6
     if free_mb < _LEAST_FREE_MB:
-        return [Finding("note", f"only {free_mb:.0f} MB free for recordings in {folder}", "make room, or set record.folder")]
+        return [
+            Finding("note", f"only {free_mb:.0f} MB free for recordings in {folder}", "make room, or set record.folder")
+        ]
     return [Finding("ok", f"recordings in {folder}, {free_mb / 1e3:.0f} GB free")]

@@ -16,6 +16,7 @@ from voicetui.events.orders import EndTurn, Reject
 from voicetui.events.session import Fault, Ready, StopAsked
 from voicetui.events.sound import DeviceLost, DeviceOpened
 from voicetui.runtime.clock import SystemClock
+from voicetui.runtime.log import native_chatter_to
 from voicetui.views.summary import summarise
 from voicetui.wiring import Choice, Wired, converse, wire
 
@@ -60,7 +61,11 @@ class Teller:
         gap = "no gap" if turn["gap_ms"] is None else f"gap {turn['gap_ms']:.0f} ms"
         mark = " (simulated)" if summary["simulated"] else ""
         heard = turn["heard_text"].strip() or "(nothing heard)"
-        print(f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}", file=self._out, flush=True)
+        print(
+            f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}",
+            file=self._out,
+            flush=True,
+        )
 
     def _say(self, text: str) -> None:
         print(text, file=self._talk, flush=True)
@@ -73,8 +78,13 @@ async def run_headless(
 
     ``refused`` are messages about inputs that could not be used: they are journalled as faults and make the status 1.
     """
-    clock = SystemClock()
-    wired = wire(config, choice, clock)
+    wired = wire(config, choice, SystemClock())
+    with native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
+        await _converse_aloud(wired, seconds, refused)
+        return _finish(wired, json_file, bool(refused))
+
+
+async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence[str]) -> None:
     session = wired.session
     teller = Teller(wired, sys.stdout, sys.stderr)
     feed_person = session.on_entries
@@ -95,7 +105,6 @@ async def run_headless(
     finally:
         if timer is not None:
             timer.cancel()
-    return _finish(wired, json_file, bool(refused))
 
 
 async def _stop_after(wired: Wired, seconds: float) -> None:

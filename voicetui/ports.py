@@ -1,6 +1,7 @@
 """The seams: one Protocol for each stage that can be replaced, and the plain values that cross them.
 
-Sound crosses as ``numpy`` arrays: 16 kHz mono int16 on the listening side, float32 in -1..1 at the voice's own rate on the speaking side.
+Sound crosses as ``numpy`` arrays: 16 kHz mono int16 on the listening side, float32 in -1..1 at the voice's own rate
+on the speaking side.
 All times are milliseconds on the session clock.
 """
 
@@ -57,7 +58,8 @@ class Microphone(Protocol):
         """Start delivering. Raises ``SoundError`` with a message a person can act on."""
 
     def blocks(self) -> AsyncIterator[Block]:
-        """10-40 ms blocks as they come, contiguous in ``sample`` but for ``lost``; ends when a file is over or the device is lost.
+        """10-40 ms blocks as they come, contiguous in ``sample`` but for ``lost``; ends when a file is over or the
+        device is lost.
 
         Raises ``SoundError`` when the device is lost.
         """
@@ -111,10 +113,16 @@ class VoiceDetector(Protocol):
     """Speech or not, frame by frame. Takes blocks of any length; uses every sample once."""
 
     def feed(self, samples: Pcm16) -> list[VoiceEdge]:
-        """The edges found in the next ``samples`` (int16 [n], any n >= 0). Sample numbers count from the first ever fed."""
+        """The edges found in the next ``samples`` (int16 [n], any n >= 0).
+
+        Sample numbers count from the first ever fed.
+        """
 
     def drop(self) -> VoiceEdge | None:
-        """Forget the running speech (muted, gated): the closing edge if speech was running. State is clean afterwards."""
+        """Forget the running speech (muted, gated): the closing edge if speech was running.
+
+        State is clean afterwards.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +141,9 @@ class Recogniser(Protocol):
         """Load and run once. The first run's ms."""
 
     def recognise(self, samples: Pcm16, final: bool) -> Recognition:
-        """Words in ``samples`` (int16 [n] 16 kHz, any n >= 0). Never raises for odd sound; raises ``StageError`` if it is broken."""
+        """Words in ``samples`` (int16 [n] 16 kHz, any n >= 0). Never raises for odd sound; raises ``StageError`` if it
+        is broken.
+        """
 
 
 class StageError(Exception):
@@ -198,7 +208,8 @@ class Tier(Protocol):
         """Load, connect and run once. The cold ms. Raises ``StageError``."""
 
     def stream(self, messages: tuple[Message, ...]) -> AsyncIterator[StreamItem]:
-        """The reply as it comes; ends after exactly one ``StreamEnded``. Raises ``StageError`` when the tier does not answer.
+        """The reply as it comes; ends after exactly one ``StreamEnded``. Raises ``StageError`` when the tier does not
+        answer.
 
         Closing the iterator (``aclose``) or cancelling the task that reads it closes the socket before it returns.
         """
@@ -219,4 +230,7 @@ class Voice(Protocol):
         """Load and run once. The first run's ms. Raises ``StageError``."""
 
     def synthesize(self, spoken: str) -> Iterator[PcmFloat]:
-        """float32 [n] pieces at ``rate_hz`` of a clause, sentence by sentence. Nothing for text without words. Raises ``StageError``."""
+        """float32 [n] pieces at ``rate_hz`` of a clause, sentence by sentence. Nothing for text without words.
+
+        Raises ``StageError``.
+        """

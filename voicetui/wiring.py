@@ -30,7 +30,7 @@ from voicetui.rehearse.scenario import Scenario, clips
 from voicetui.reply.generate import Replier
 from voicetui.reply.local_tier import LocalTier
 from voicetui.reply.openai_tier import OpenAiTier
-from voicetui.reply.simulated_tier import SimulatedTier
+from voicetui.reply.simulated_tier import DEFAULT_REPLIES, SimulatedTier
 from voicetui.runtime.clock import SystemClock, wall_utc
 from voicetui.runtime.engine import Engine, Levels
 from voicetui.runtime.log import log_to, stop_logging
@@ -94,12 +94,17 @@ def needed_models(config: Config) -> list[str]:
 
 
 def load_clips(scenario: Scenario) -> dict[str, Pcm16]:
-    """Every clip of a scenario, int16 [n] at 16 kHz, by path. Raises ``SoundError`` naming the file that cannot be used."""
+    """Every clip of a scenario, int16 [n] at 16 kHz, by path.
+
+    Raises ``SoundError`` naming the file that cannot be used.
+    """
     return {path: read_audio(path)[0] for path in clips(scenario)}
 
 
-def wire(config: Config, choice: Choice, clock: Clock | None = None, sounds: Mapping[str, Pcm16] | None = None) -> Wired:
-    """Choose and make every part of a session. Call it on the loop that runs the session.
+def wire(
+    config: Config, choice: Choice, clock: Clock | None = None, sounds: Mapping[str, Pcm16] | None = None
+) -> Wired:
+    """Choose and make every part of a session.
 
     Raises ``ConfigError``, ``ModelError``, ``SoundError`` with messages for a person.
     """
@@ -135,7 +140,9 @@ def wire(config: Config, choice: Choice, clock: Clock | None = None, sounds: Map
     )
     session = Session(parts, clock, journal, opened)
     holder.append(session)
-    wired = Wired(session, journal, writer.path.parent if writer is not None else None, clock, ear, microphone=microphone)
+    wired = Wired(
+        session, journal, writer.path.parent if writer is not None else None, clock, ear, microphone=microphone
+    )
     if choice.scenario is not None:
         assert isinstance(microphone, FileMicrophone)
         wired.person = Person(choice.scenario, sounds or load_clips(choice.scenario), microphone, wired.watch, clock)
@@ -161,26 +168,19 @@ async def _perform(wired: Wired, person: Person) -> None:
     wired.session.post(StopAsked("finished"))
 
 
-def make_engine(config: Config, choice: Choice, sounds: Mapping[str, Pcm16] | None = None) -> Engine:
-    """An engine for a screen: the session is wired on the engine's own loop once it starts."""
-    clock = SystemClock()
-    wired: list[Wired] = []
-
-    async def build() -> None:
-        wired.append(wire(config, choice, clock, sounds))
-        await converse(wired[0])
-
-    def post(fact: Fact) -> None:
-        if wired:
-            wired[0].session.post(fact)
-
-    return Engine(
-        build,
-        post,
-        lambda index: wired[0].journal.entries_since(index) if wired else (),
-        clock.now_ms,
-        lambda: _levels(wired[0]) if wired else Levels(),
+def make_engine(
+    config: Config, choice: Choice, sounds: Mapping[str, Pcm16] | None = None
+) -> tuple[Engine, Path | None]:
+    """An engine for a screen, and the folder of its session. Raises as ``wire`` does."""
+    wired = wire(config, choice, SystemClock(), sounds)
+    engine = Engine(
+        lambda: converse(wired),
+        wired.session.post,
+        wired.journal.entries_since,
+        wired.clock.now_ms,
+        lambda: _levels(wired),
     )
+    return engine, wired.folder
 
 
 def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_tokens: int | None = None) -> Tier:
@@ -197,7 +197,7 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_token
             tokens_per_second=table.tokens_per_second,
             max_tokens=tokens,
             seed=table.seed,
-            **({"replies": table.replies} if table.replies else {}),
+            replies=table.replies or DEFAULT_REPLIES,
         )
     if table.kind == "local":
         threads = table.threads or min(2, os.cpu_count() or 1)
@@ -227,7 +227,9 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_token
 
 def _recogniser(config: Config, clock: Clock) -> Recogniser:
     language = None if config.listen.language == "auto" else config.listen.language
-    return WhisperRecogniser(models.path_of(config.listen.model), clock=clock, language=language, threads=config.listen.threads)
+    return WhisperRecogniser(
+        models.path_of(config.listen.model), clock=clock, language=language, threads=config.listen.threads
+    )
 
 
 def _voice(config: Config, clock: Clock) -> Voice:
@@ -286,7 +288,9 @@ def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | N
 def _without_secrets(value: object) -> object:
     if isinstance(value, dict):
         return {
-            key: "(removed)" if key != "api_key_env" and _secret(key) and isinstance(each, str) else _without_secrets(each)
+            key: "(removed)"
+            if key != "api_key_env" and _secret(key) and isinstance(each, str)
+            else _without_secrets(each)
             for key, each in value.items()
         }
     if isinstance(value, (list, tuple)):
@@ -302,6 +306,5 @@ def _levels(wired: Wired) -> Levels:
     newest, _ = wired.ear.read(max(0, wired.ear.end - 320 * _WAVE_PIECES), None)
     pieces = newest[len(newest) % 320 :].reshape(-1, 320)
     wave = tuple(level_dbfs(piece) for piece in pieces)
-    return Levels(user_dbfs=level_dbfs(np.asarray(newest[-800:])), user_wave=wave)
-
-
+    reply = wired.session.parts.meter.wave(wired.clock.now_ms(), _WAVE_PIECES)
+    return Levels(level_dbfs(np.asarray(newest[-800:])), max(reply[-3:]), wave, reply)

@@ -25,7 +25,14 @@ class Bus:
         self._pieces: list[NDArray[np.float32]] = []
         self._levels: list[tuple[float, float]] = []
         self._grew = threading.Condition()
-        command = ["parec", "--latency-msec=20", "--device=bus.monitor", "--channels=2", f"--rate={RATE_HZ}", "--format=s16le"]
+        command = [
+            "parec",
+            "--latency-msec=20",
+            "--device=bus.monitor",
+            "--channels=2",
+            f"--rate={RATE_HZ}",
+            "--format=s16le",
+        ]
         self._recorder = subprocess.Popen(command, stdout=subprocess.PIPE)
         self._thread = threading.Thread(target=self._read, daemon=True)
 

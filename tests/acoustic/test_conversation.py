@@ -63,10 +63,15 @@ class Heard:
 
 def hold(lines: Sequence[Line], folder: Path) -> tuple[dict[str, object], np.ndarray]:
     """Hold the conversation; the session's summary and the bus's sound, float32 [n, 2]."""
-    (folder / "voicetui.toml").write_text(f'[record]\nfolder = "{folder}/kept"\n[[tiers]]\nname="local"\nkind="local"\nmodel="smollm2-135m-instruct"\nmax_tokens=24\n')
+    (folder / "voicetui.toml").write_text(
+        f'[record]\nfolder = "{folder}/kept"\n[[tiers]]\nname="local"\nkind="local"\nmodel="smollm2-135m-instruct"\nmax_tokens=24\n'
+    )
     command = [sys.executable, "-m", "voicetui", "live", "--headless", "--headphones", "--json", "out.json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with Bus() as bus, subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as program:
+    with (
+        Bus() as bus,
+        subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as program,
+    ):
         stderr = program.stderr
         assert stderr is not None
         talk: list[str] = []
@@ -133,7 +138,18 @@ def agree(lines: Sequence[Line], folder: Path) -> tuple[list[float], list[float]
     assert len(turns) == len(lines), [turn["user_text"] for turn in turns]
     gaps, stops = [], []
     for line, turn, ear in zip(lines, turns, heard, strict=True):
-        print(line.clip, turn["outcome"], "gap", turn["gap_ms"], "ear", ear.gap_ms, "stop", (turn["barge_in"] or {}).get("stop_ms"), "ear", ear.stop_ms)
+        print(
+            line.clip,
+            turn["outcome"],
+            "gap",
+            turn["gap_ms"],
+            "ear",
+            ear.gap_ms,
+            "stop",
+            (turn["barge_in"] or {}).get("stop_ms"),
+            "ear",
+            ear.stop_ms,
+        )
         gaps.append(turn["gap_ms"] - ear.gap_ms)
         if ear.stop_ms is not None:
             assert turn["outcome"] == "interrupted"

@@ -152,6 +152,7 @@ async def test_a_chirp_is_heard_when_the_stamps_say_it_was_played(
     assert len(said_ms) == len(echoed_ms) == len(dac_ms) == len(adc_ms) == CHIRPS
     residual_ms = (adc_ms - dac_ms) - (echoed_ms - said_ms)
     record_property("residual_ms", residual_ms.round(2).tolist())
+    print(residual_ms.round(2), (dac_ms - said_ms).round(1), (adc_ms - echoed_ms).round(1))
     print(f"adc - dac against the bus: median {np.median(residual_ms):.2f}, worst {np.abs(residual_ms).max():.2f} ms")
     assert np.abs(residual_ms).max() < TOLERANCE_MS
     assert np.ptp(dac_ms - said_ms) < TOLERANCE_MS

@@ -48,17 +48,17 @@ class StubStream:
         self.finished = finished
         self.settings = settings
         self.latency = 0.02
-        self.started = self.aborted = self.closed = False
+        self.started = self.stopped = self.closed = False
         self.hang: Callable[[], None] | None = None
         self.wall_s = WALL_S
 
     def start(self) -> None:
         self.started = True
 
-    def abort(self) -> None:
+    def stop(self) -> None:
         if self.hang:
             self.hang()
-        self.aborted = True
+        self.stopped = True
 
     def close(self) -> None:
         self.closed = True

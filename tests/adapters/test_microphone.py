@@ -296,7 +296,7 @@ async def test_closing_ends_the_blocks_and_may_be_done_twice() -> None:
         assert desk.over
         assert desk.error is None
         await desk.microphone.close()
-    assert audio.stream.aborted
+    assert audio.stream.stopped
     assert audio.stream.closed
     audio.stream.finished()
     await settle()

@@ -17,7 +17,9 @@ def test_import_contracts_hold() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("module", ["voicetui.wiring", "voicetui.headless", "voicetui.doctor", "voicetui.views.summary"])
+@pytest.mark.parametrize(
+    "module", ["voicetui.wiring", "voicetui.headless", "voicetui.doctor", "voicetui.views.summary"]
+)
 def test_the_engine_runs_with_textual_uninstalled(module: str) -> None:
     code = f"import sys; sys.modules['textual'] = None; import {module}"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
@@ -35,7 +37,15 @@ def test_rules_and_views_load_nothing_heavy() -> None:
 
 
 def test_only_the_clock_reads_time_or_sleeps() -> None:
-    words = ("time.time(", "time.sleep(", "time.monotonic", "perf_counter", "asyncio.sleep(", "anyio.sleep(", "datetime.now")
+    words = (
+        "time.time(",
+        "time.sleep(",
+        "time.monotonic",
+        "perf_counter",
+        "asyncio.sleep(",
+        "anyio.sleep(",
+        "datetime.now",
+    )
     found = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in sorted((ROOT / "voicetui").rglob("*.py"))

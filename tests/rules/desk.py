@@ -88,7 +88,16 @@ class Desk:
         self.run_to(at_ms)
         end = order.end_sample if order.end_sample is not None else int(at_ms * 16)
         fact = Transcribed(
-            order.utterance, order.request, text, order.final, order.start_sample, end, at_ms - 90, 0.0, Evidence(), doubt
+            order.utterance,
+            order.request,
+            text,
+            order.final,
+            order.start_sample,
+            end,
+            at_ms - 90,
+            0.0,
+            Evidence(),
+            doubt,
         )
         return self.tell(fact, at_ms)
 

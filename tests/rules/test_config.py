@@ -29,7 +29,10 @@ def test_the_built_in_configuration_needs_no_key_and_names_its_tier() -> None:
         ('[[tiers]]\nname = "a"\nkind = "x"', ["tiers[0].kind", "'x'", "'local', 'openai', 'simulated'"]),
         ('[[tiers]]\nname = "a"', ["tiers[0].kind", "missing"]),
         ('[[tiers]]\nname = "a"\nkind = "openai"\nmodel = "m"', ["'a'", "base_url", "None"]),
-        ('[[tiers]]\nname = "a"\nkind = "openai"\nmodel = "m"\nbase_url = "https://me:secret@host/v1"', ["base_url", "api_key_env"]),
+        (
+            '[[tiers]]\nname = "a"\nkind = "openai"\nmodel = "m"\nbase_url = "https://me:secret@host/v1"',
+            ["base_url", "api_key_env"],
+        ),
         ('[[tiers]]\nname = "a"\nkind = "simulated"', ["ttft_ms", "tokens_per_second"]),
         ('[conversation]\ntier = "nope"', ["'nope'", "local"]),
         ('[[tiers]]\nname="a"\nkind="local"\nmodel="m"\n[[tiers]]\nname="a"\nkind="local"\nmodel="m"', ["two", "'a'"]),

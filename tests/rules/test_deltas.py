@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, ProviderError, Token, Usage
@@ -351,6 +351,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(json_values, max_size=4))
 def test_no_json_a_server_can_send_raises(values: list[Any]) -> None:
     _, ending = read(*[SseEvent(json.dumps(value)) for value in values])

@@ -1,7 +1,7 @@
 """Numbers in English words."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.reply.numerals import clock_words, digit_words, integer_words, number_words, ordinal_words
@@ -27,6 +27,7 @@ def test_integers(number: int, words: str) -> None:
     assert integer_words(number) == words
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**15 - 1), st.integers(0, 10**15 - 1))
 def test_different_numbers_have_different_words(one: int, other: int) -> None:
     assert (integer_words(one) == integer_words(other)) == (one == other)

@@ -1,7 +1,7 @@
 """Retry-After in every form servers send it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.reply.retry_after import retry_after_s
@@ -48,6 +48,7 @@ def test_milliseconds_go_first_and_fall_back_when_unreadable() -> None:
     assert retry_after_s({"Retry-After": "9", "retry-after-ms": "soon"}, NOW) == 9.0
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_no_header_value_raises(value: str) -> None:
     wait = retry_after_s({"retry-after": value, "retry-after-ms": value}, NOW)

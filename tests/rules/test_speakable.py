@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.reply.clauses import ClauseCutter
@@ -316,9 +316,12 @@ def test_silent_clauses_do_not_disturb_the_next_one() -> None:
 
 
 def is_odd(character: str) -> bool:
+    if character == "°":  # other languages read it
+        return False
     return character in "*#`|\\{}[]<>^~_" or unicodedata.category(character) in ("Cc", "Cs", "So", "Sk", "Co", "Cn")
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(max_size=40), max_size=4))
 def test_no_text_raises_or_lets_marks_through(clauses: list[str]) -> None:
     speakable = Speakable()
@@ -353,6 +356,7 @@ PIECES = [
 ]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=30))
 def test_what_is_said_does_not_depend_on_the_tokens(pieces: list[str]) -> None:
     assert reply(*pieces) == reply(*"".join(pieces)) == reply("".join(pieces))
@@ -361,6 +365,7 @@ def test_what_is_said_does_not_depend_on_the_tokens(pieces: list[str]) -> None:
 WORDS = ["yes", "I", "can", "do", "that", "for", "you", "today", "it's", "fine", "naïve"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=60))
 def test_plain_words_are_said_once_and_in_order(words: list[str]) -> None:
     assert reply(*[f" {word}" for word in words]).replace(" | ", " ").split() == words

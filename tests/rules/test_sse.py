@@ -4,7 +4,7 @@ import json
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.reply.sse import (
@@ -145,6 +145,7 @@ FRAGMENTS = [b"data: ", b"data:", b"data", b"event: e", b"id: 1", b": c", b"\r",
 FRAGMENTS += [b'{"a":1}', b"[DONE]", b"\xe4\xbd\xa0", b"\xe4", b"\xbd", b"\xff", b"\xef\xbb\xbf", b"x" * 30, b"\0"]
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=30).map(b"".join), st.lists(st.integers(0, 120), max_size=6))
 def test_no_cut_changes_the_events_of_any_body(body: bytes, cuts: list[int]) -> None:
     edges = [0, *sorted(min(cut, len(body)) for cut in cuts), len(body)]

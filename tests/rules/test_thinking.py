@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, Token
@@ -97,6 +97,7 @@ def test_text_that_only_looks_like_a_reasoning_tag_is_spoken(text: str) -> None:
         assert spoken(read(*map(say, texts))[0]) == text
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(["<think>", "</think>", "<", "th", "ink>", "a", " ", "\n", "`", "</", "[THINK]", "😀"]),

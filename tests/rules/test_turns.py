@@ -184,7 +184,9 @@ def test_one_partial_at_a_time_and_none_after_the_pause() -> None:
     assert len(desk.all(Transcribe)) == count
 
 
-@pytest.mark.parametrize(("text", "doubt"), [("", ""), ("...", ""), ("Thank you.", "invented"), ("you you you", "repetition")])
+@pytest.mark.parametrize(
+    ("text", "doubt"), [("", ""), ("...", ""), ("Thank you.", "invented"), ("you you you", "repetition")]
+)
 def test_no_words_or_invented_words_are_no_turn(text: str, doubt: str) -> None:
     desk = Desk()
     desk.speech(1000, 1400)
@@ -215,7 +217,13 @@ def test_the_next_request_holds_what_was_heard_and_each_user_text_once() -> None
     desk.turn("Three?", "Third.")
     order = desk.last(Generate)
     assert roles(order) == ["system", "user", "assistant", "user", "assistant", "user"]
-    assert [message.text for message in order.messages[1:]] == ["One?", "First answer.", "Two?", "Second answer.", "Three?"]
+    assert [message.text for message in order.messages[1:]] == [
+        "One?",
+        "First answer.",
+        "Two?",
+        "Second answer.",
+        "Three?",
+    ]
 
 
 def test_history_is_trimmed_in_blocks_so_that_the_prefix_stays() -> None:
@@ -263,7 +271,12 @@ def test_a_bid_ducks_pauses_cuts_and_only_what_was_heard_is_remembered() -> None
 
 @pytest.mark.parametrize(
     ("text", "doubt", "kind"),
-    [("Mm-hmm.", "", "backchannel"), ("Yeah, okay.", "", "backchannel"), ("", "", "noise"), ("Thanks.", "no speech", "noise")],
+    [
+        ("Mm-hmm.", "", "backchannel"),
+        ("Yeah, okay.", "", "backchannel"),
+        ("", "", "noise"),
+        ("Thanks.", "no speech", "noise"),
+    ],
 )
 def test_a_backchannel_or_noise_gives_the_voice_back_and_is_no_turn(text: str, doubt: str, kind: str) -> None:
     desk = Desk()

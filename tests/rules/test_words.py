@@ -1,7 +1,7 @@
 """Words as they are compared: case and punctuation do not count, everything that is heard does."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicetui.events.words import normalise_words
@@ -68,6 +68,7 @@ def test_words_of_every_script(text: str, words: tuple[str, ...]) -> None:
     assert normalise_words(text) == words
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_words_are_their_own_words(text: str) -> None:
     words = normalise_words(text)

@@ -112,7 +112,9 @@ class Stage:
         """Every entry of these kinds."""
         return [entry for entry in self.entries if isinstance(entry.body, kinds)]
 
-    async def play(self, lines: Sequence[Line], sounds: dict[str, Pcm16], *, step_ms: float = 10.0, most_ms: float = 120_000) -> None:
+    async def play(
+        self, lines: Sequence[Line], sounds: dict[str, Pcm16], *, step_ms: float = 10.0, most_ms: float = 120_000
+    ) -> None:
         """Run the session while a scripted person says these lines; end it after the last is answered."""
         watch, told = Watch(), 0
         scenario = Scenario(title="stage", lines=tuple(lines), impatient=())

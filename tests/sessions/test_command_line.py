@@ -22,7 +22,14 @@ def voicetui(*arguments: str, cwd: Path | None = None, **environment: str) -> su
     command = [sys.executable, "-m", "voicetui", *arguments]
     env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(
-        command, cwd=cwd or ROOT, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=200
+        command,
+        cwd=cwd or ROOT,
+        env=env,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+        timeout=200,
     )
 
 
@@ -36,7 +43,14 @@ def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.Capture
 
 @pytest.mark.parametrize(
     "arguments",
-    [("fly",), ("run",), ("live", "--overlap", "most"), ("live", "--seconds", "-1"), ("live", "--seconds", "soon"), ("--config", "no.toml", "doctor")],
+    [
+        ("fly",),
+        ("run",),
+        ("live", "--overlap", "most"),
+        ("live", "--seconds", "-1"),
+        ("live", "--seconds", "soon"),
+        ("--config", "no.toml", "doctor"),
+    ],
 )
 def test_a_wrong_call_is_answered_with_2(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     try:
@@ -82,7 +96,11 @@ def test_without_a_microphone_headless_live_ends_with_1_and_advice(tmp_path: Pat
 def test_refused_files_are_named_the_others_are_run_and_the_session_is_readable(tmp_path: Path) -> None:
     """A header that claims a mad rate, a file without samples, text, nothing at all; and one that is good."""
     mad = tmp_path / "awful.wav"
-    mad.write_bytes((CLIPS / "hello.wav").read_bytes()[:24] + (1_090_000).to_bytes(4, "little") + (CLIPS / "hello.wav").read_bytes()[28:])
+    mad.write_bytes(
+        (CLIPS / "hello.wav").read_bytes()[:24]
+        + (1_090_000).to_bytes(4, "little")
+        + (CLIPS / "hello.wav").read_bytes()[28:]
+    )
     null = tmp_path / "null.wav"
     with wave.open(str(null), "wb") as file:
         file.setparams((1, 2, 16_000, 0, "NONE", ""))

@@ -24,7 +24,9 @@ def test_a_killed_session_opens_and_lost_nothing_before_its_last_100_ms(tmp_path
     config = tmp_path / "voicetui.toml"
     config.write_text(f'[record]\nfolder = "{tmp_path}/kept"\n')
     command = [sys.executable, "-m", "tests.sessions.killed", str(config), "2"]
-    killed = subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120)
+    killed = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=120
+    )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     killed_ms = float(killed.stdout)
     (folder,) = (tmp_path / "kept").iterdir()

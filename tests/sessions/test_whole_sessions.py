@@ -10,21 +10,34 @@ from voicetui.events.orders import BargeIn, Commit, EndTurn
 from voicetui.events.session import SessionClosed
 from voicetui.rehearse.scenario import Line
 
-SOUNDS = {name: clip(name) for name in ("capital-of-france", "capital-of-italy", "mm-hmm", "stop-capital-of-japan", "thank-you")}
+SOUNDS = {
+    name: clip(name)
+    for name in ("capital-of-france", "capital-of-italy", "mm-hmm", "stop-capital-of-japan", "thank-you")
+}
 
 
 def test_two_turns_are_heard_recorded_and_closed(tmp_path: Path) -> None:
     stage = Stage(["What is the capital of France?", "And what is the capital of Italy?"], folder=tmp_path / "s")
     lines = [Line(say=("capital-of-france",)), Line(say=("capital-of-italy",))]
     asyncio.run(stage.play(lines, SOUNDS))
-    assert [entry.body.text for entry in stage.all(Commit)] == ["What is the capital of France?", "And what is the capital of Italy?"]
+    assert [entry.body.text for entry in stage.all(Commit)] == [
+        "What is the capital of France?",
+        "And what is the capital of Italy?",
+    ]
     assert [entry.body.outcome for entry in stage.all(EndTurn)] == ["completed", "completed"]
     assert isinstance(stage.entries[-1].body, SessionClosed)
     assert [entry.seq for entry in stage.entries] == list(range(len(stage.entries)))
 
 
 def test_a_barge_in_cuts_and_a_backchannel_does_not() -> None:
-    stage = Stage(["What is the capital of France?", "Mm-hmm.", "And what is the capital of Italy?", "Stop. What is the capital of Japan?"])
+    stage = Stage(
+        [
+            "What is the capital of France?",
+            "Mm-hmm.",
+            "And what is the capital of Italy?",
+            "Stop. What is the capital of Japan?",
+        ]
+    )
     lines = [
         Line(say=("capital-of-france",)),
         Line(say=("mm-hmm",), when="reply", after_ms=500),

@@ -1,4 +1,6 @@
-"""Speech over a reply, heard or still being made: make way at once, decide what it was, give back what was held if it was nothing."""
+"""Speech over a reply, heard or still being made: make way at once, decide what it was, give back what was held if it
+was nothing.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,9 @@ def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
 
 
 def _sure(fact: Transcribed) -> bool:
-    """Whether a partial transcript may decide: the first syllables of a hum or a cough read as a word, seldom as two good ones."""
+    """Whether a partial transcript may decide: the first syllables of a hum or a cough read as a word, seldom as two
+    good ones.
+    """
     good = fact.evidence.logprob is None or fact.evidence.logprob >= _SURE_LOGPROB
     return good and len(normalise_words(fact.text)) >= _SURE_WORDS
 

@@ -101,4 +101,3 @@ def ungate(step: Step) -> None:
     if step.state.gated and (step.state.reply is None or not step.state.reply.queued):
         step.set(gated=False)
         step.order(GateMic(False))
-

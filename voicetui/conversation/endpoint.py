@@ -39,7 +39,9 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     if utterance is None or not utterance.speaking:
         return
     policy, full = step.state.policy, step.state.setting.overlap == "full"
-    utterance = step.utter(speaking=False, pause=Pause(fact.sample, at_ms), settled=False, final_asked=False, silence_over=False)
+    utterance = step.utter(
+        speaking=False, pause=Pause(fact.sample, at_ms), settled=False, final_asked=False, silence_over=False
+    )
     undecided = utterance.over and not utterance.bid
     if full or undecided or utterance.key_up:
         transcribe_pause(step)
@@ -90,7 +92,9 @@ def transcribe_failed(step: Step, fact: TranscribeFailed) -> None:
 
 
 def commit_if_over(step: Step) -> None:
-    """Commit the turn if the user is silent, the wait is over, the words are known, and an older reply is out of the way."""
+    """Commit the turn if the user is silent, the wait is over, the words are known, and an older reply is out of the
+    way.
+    """
     utterance = step.state.utterance
     if utterance is None or utterance.speaking or step.state.talk_key:
         return

@@ -7,7 +7,10 @@ from voicetui.events.orders import Message
 
 
 def messages(state: State, user_text: str) -> tuple[Message, ...]:
-    """The request for ``user_text``: system prompt, history, the user's words. Its prefix only changes when the history is trimmed."""
+    """The request for ``user_text``: system prompt, history, the user's words.
+
+    Its prefix only changes when the history is trimmed.
+    """
     system = (Message("system", state.policy.system_prompt),) if state.policy.system_prompt else ()
     past: list[Message] = []
     for exchange in state.history:
@@ -16,7 +19,9 @@ def messages(state: State, user_text: str) -> tuple[Message, ...]:
 
 
 def remember(step: Step, user_text: str, heard_text: str, interrupted: bool) -> None:
-    """Keep an exchange. One whose answer nobody heard is left out: an empty or invented answer teaches small models to give more of them."""
+    """Keep an exchange. One whose answer nobody heard is left out: an empty or invented answer teaches small models to
+    give more of them.
+    """
     if not heard_text.strip():
         return
     history = (*step.state.history, Exchange(user_text, heard_text.strip(), interrupted))

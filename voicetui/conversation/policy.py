@@ -29,7 +29,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     partial_every_ms: float = 500.0
     """From one partial transcript to the next request."""
     resume_ms: float = 1000.0
-    """Speech that comes sooner than this after the committed end is the same utterance going on: the turn was cut off."""
+    """Speech that comes sooner than this after the committed end is the same utterance going on: the turn was cut off.
+    """
     attempts: int = 3
     """Speculative generations for one turn, at most."""
     lookahead: int = 2
@@ -43,7 +44,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     gate_tail_ms: float = 150.0
     """In half duplex the microphone stays shut this long after the reply (room echo)."""
     history_exchanges: int = 8
-    """Exchanges of the history sent along; trimmed by half at once, so that the prompt's prefix stays the same in between."""
+    """Exchanges of the history sent along; trimmed by half at once, so that the prompt's prefix stays the same in
+    between.
+    """
 
 
 class Setting(msgspec.Struct, frozen=True):

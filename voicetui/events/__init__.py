@@ -30,7 +30,8 @@ AnyOrder: TypeAlias = (
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One line of the journal. ``seq`` is the order of things; ``at`` is the time of the source, ms on the session clock.
+    """One line of the journal. ``seq`` is the order of things; ``at`` is the time of the source, ms on the session
+    clock.
 
     ``at`` may run backwards between sources: a speech onset is known only some time after it happened.
     """

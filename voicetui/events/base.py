@@ -26,8 +26,8 @@ class Order(Record, frozen=True):
 class Basis(msgspec.Struct, frozen=True, order=True, array_like=True):
     """What a piece of work was made from. Work whose basis is no longer current is void.
 
-    Before the turn is committed ``turn`` is the number it will get.  ``revision`` is the transcript's, ``attempt`` counts
-    the generations started for that turn, and rises with every change of tier, history or adopted context.
+    Before the turn is committed ``turn`` is the number it will get.  ``revision`` is the transcript's, ``attempt``
+    counts the generations started for that turn, and rises with every change of tier, history or adopted context.
     """
 
     turn: int

@@ -20,9 +20,10 @@ class SpeechStarted(Fact, frozen=True):
 class SpeechPaused(Fact, frozen=True):
     """About 100 ms of silence after speech: perhaps the end of the turn.
 
-    The entry's time is ``user_end``, the acoustic end of the speech (the last 5 ms hop near the detector's edge louder than
-    max(noise floor + 10 dB, speech level - 25 dB)), ``sample`` that instant on the track, ``uncertainty_ms`` how sure it is,
-    ``noticed_ms`` when the detector knew.  ``level_dbfs`` is the level of the speech, ``noise_dbfs`` of the room.
+    The entry's time is ``user_end``, the acoustic end of the speech (the last 5 ms hop near the detector's edge
+    louder than max(noise floor + 10 dB, speech level - 25 dB)), ``sample`` that instant on the track,
+    ``uncertainty_ms`` how sure it is, ``noticed_ms`` when the detector knew.  ``level_dbfs`` is the level of the
+    speech, ``noise_dbfs`` of the room.
     """
 
     sample: int
@@ -35,8 +36,9 @@ class SpeechPaused(Fact, frozen=True):
 class Evidence(msgspec.Struct, frozen=True):
     """What speaks for or against a transcript.
 
-    ``no_speech`` is Whisper's no-speech probability, ``logprob`` the mean token log-probability, ``compression`` the zlib ratio of the text,
-    ``speech_ms`` how much of the sound the detector called speech, ``level_dbfs`` its level.  None where the recogniser does not tell.
+    ``no_speech`` is Whisper's no-speech probability, ``logprob`` the mean token log-probability, ``compression``
+    the zlib ratio of the text, ``speech_ms`` how much of the sound the detector called speech, ``level_dbfs`` its
+    level.  None where the recogniser does not tell.
     """
 
     no_speech: float | None = None
@@ -51,8 +53,8 @@ class Evidence(msgspec.Struct, frozen=True):
 class Transcribed(Fact, frozen=True):
     """The answer to one ``Transcribe`` order. ``doubt`` is the reason not to believe the text ("" when it is believed).
 
-    The sound from ``start_sample`` to ``end_sample`` was decoded; ``started_ms`` is when decoding began, after ``waited_ms`` in the
-    worker's queue; the entry's time is when the text existed.
+    The sound from ``start_sample`` to ``end_sample`` was decoded; ``started_ms`` is when decoding began, after
+    ``waited_ms`` in the worker's queue; the entry's time is when the text existed.
     """
 
     utterance: int

@@ -1,4 +1,6 @@
-"""Orders: what the rules decided. Some are carried out by a stage; some only stand in the journal as the decision they are."""
+"""Orders: what the rules decided. Some are carried out by a stage; some only stand in the journal as the decision they
+are.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,10 @@ class OpenUtterance(Order, frozen=True):
 
 
 class Transcribe(Order, frozen=True):
-    """Decode the track from ``start_sample`` to ``end_sample`` (None: the newest). ``final`` at a pause, else a partial."""
+    """Decode the track from ``start_sample`` to ``end_sample`` (None: the newest).
+
+    ``final`` at a pause, else a partial.
+    """
 
     utterance: int
     request: int
@@ -55,7 +60,9 @@ class Revise(Order, frozen=True):
 
 
 class Reject(Order, frozen=True):
-    """The utterance is no turn. ``reason``: "noise", "invented", "echo", "backchannel", "no words", "muted" or "failed"."""
+    """The utterance is no turn. ``reason``: "noise", "invented", "echo", "backchannel", "no words", "muted" or
+    "failed".
+    """
 
     utterance: int
     reason: str
@@ -74,7 +81,8 @@ class Generate(Order, frozen=True):
 class Commit(Order, frozen=True):
     """The turn is over, on this basis. ``utterance`` is None for a typed turn.
 
-    ``text`` is the user's text; ``reason`` why it is over ("silence", "typed", "key"); ``silence_ms`` the silence waited for.
+    ``text`` is the user's text; ``reason`` why it is over ("silence", "typed", "key"); ``silence_ms`` the silence
+    waited for.
     """
 
     basis: Basis
@@ -138,7 +146,10 @@ class Cancel(Order, frozen=True):
 
 
 class BargeIn(Order, frozen=True):
-    """What the speech over the reply was: a "bid" for the floor, a "backchannel", or "noise". ``onset_ms`` on the session clock."""
+    """What the speech over the reply was: a "bid" for the floor, a "backchannel", or "noise".
+
+    ``onset_ms`` on the session clock.
+    """
 
     basis: Basis
     utterance: int

@@ -20,7 +20,8 @@ class ContextReady(Fact, frozen=True):
 class RequestSent(Fact, frozen=True):
     """The first byte of the request left. ``connection`` is "new", "reused" or "none" (simulated).
 
-    ``connect_ms`` is the time spent on DNS, connect and TLS, null where the connection was reused. ``tries`` counts silent replays.
+    ``connect_ms`` is the time spent on DNS, connect and TLS, null where the connection was reused. ``tries`` counts
+    silent replays.
     """
 
     basis: Basis
@@ -52,7 +53,8 @@ class TokensArrived(Fact, frozen=True):
 
 
 class ClauseCut(Fact, frozen=True):
-    """Clause number ``clause`` (from 0) of the reply: ``text`` as the model wrote it, ``spoken`` as the voice should say it.
+    """Clause number ``clause`` (from 0) of the reply: ``text`` as the model wrote it, ``spoken`` as the voice should
+    say it.
 
     ``spoken`` is empty where there is nothing to say (code, emoji): the clause is then not synthesised.
     """
@@ -77,7 +79,9 @@ class GenerationEnded(Fact, frozen=True):
 
 
 class GenerationFailed(Fact, frozen=True):
-    """The tier did not answer. ``stage``: "connect", "headers", "first_content", "idle", "provider", "protocol" or "http"."""
+    """The tier did not answer. ``stage``: "connect", "headers", "first_content", "idle", "provider", "protocol" or
+    "http".
+    """
 
     basis: Basis
     stage: str
@@ -86,7 +90,8 @@ class GenerationFailed(Fact, frozen=True):
 
 
 class GenerationCancelled(Fact, frozen=True):
-    """The stream was closed before its end. ``tokens`` had arrived. ``closed_ms`` is how long closing took after it was ordered,
+    """The stream was closed before its end. ``tokens`` had arrived. ``closed_ms`` is how long closing took after it
+    was ordered,
     ``slot_idle_ms`` when the local server's slot was seen idle (null where a tier cannot tell)."""
 
     basis: Basis

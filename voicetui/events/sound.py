@@ -1,7 +1,7 @@
 """Facts about devices, and the pairing of samples with the session clock.
 
-Sample numbers count 16 kHz mono samples of the microphone track from 0 at the session's start. Times are milliseconds on the session
-clock; a fact's own time (``at`` of its journal entry) is the time of its source.
+Sample numbers count 16 kHz mono samples of the microphone track from 0 at the session's start. Times are
+milliseconds on the session clock; a fact's own time (``at`` of its journal entry) is the time of its source.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ RATE_HZ = 16_000
 class DeviceOpened(Fact, frozen=True):
     """A device is open. ``rate_hz`` and ``channels`` are the device's own; ``latency_ms`` is what it reports.
 
-    ``clock`` says where its times come from: "stream" (ADC or DAC stamps), "counted" (samples counted plus reported latency,
-    because stamps were implausible) or "paced" (no hardware; a clock-paced file microphone or null speaker).
+    ``clock`` says where its times come from: "stream" (ADC or DAC stamps), "counted" (samples counted plus reported
+    latency, because stamps were implausible) or "paced" (no hardware; a clock-paced file microphone or null
+    speaker).
     """
 
     role: Role
@@ -49,8 +50,8 @@ class ClockMapped(Fact, frozen=True):
 class SoundLost(Fact, frozen=True):
     """Sound was lost (overflow) or the speaker ran dry (underflow) at the device; silence fills the loss.
 
-    ``sample`` is where, on the microphone track; ``samples`` how many are filled (0 where it cannot be known); ``count`` how
-    many times the device said so since the last such fact.
+    ``sample`` is where, on the microphone track; ``samples`` how many are filled (0 where it cannot be known);
+    ``count`` how many times the device said so since the last such fact.
     """
 
     role: Role

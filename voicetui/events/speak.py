@@ -6,7 +6,8 @@ from voicetui.events.base import Basis, Fact
 
 
 class ClauseSynthesized(Fact, frozen=True):
-    """A clause's sound exists. The entry's time is when its *last* samples existed; ``first_audio_ms`` when its first did.
+    """A clause's sound exists. The entry's time is when its *last* samples existed; ``first_audio_ms`` when its first
+    did.
 
     ``lead_ms`` is the silence before its first audible 5 ms (-50 dBFS), ``duration_ms`` its whole length.
     """
@@ -63,10 +64,12 @@ class PlaybackResumed(Fact, frozen=True):
 
 
 class PlaybackCut(Fact, frozen=True):
-    """The reply was cut for good. The entry's time is its last audible sample at the DAC (or when it was asked, if nothing was audible).
+    """The reply was cut for good. The entry's time is its last audible sample at the DAC (or when it was asked, if
+    nothing was audible).
 
     ``heard_ms`` of sound were played; ``heard_text`` is the part of the model's text whose words were heard,
-    ``heard_words`` of ``cut_words`` words cut into clauses so far.  ``dropped_samples`` (16 kHz) were queued and never played.
+    ``heard_words`` of ``cut_words`` words cut into clauses so far.  ``dropped_samples`` (16 kHz) were queued and
+    never played.
     """
 
     basis: Basis
@@ -92,7 +95,10 @@ class SpeakerDry(Fact, frozen=True):
 
 
 class Discarded(Fact, frozen=True):
-    """Work that arrived after its basis was void, or was dropped with it. A metric, never a sound. ``samples`` at 16 kHz."""
+    """Work that arrived after its basis was void, or was dropped with it. A metric, never a sound.
+
+    ``samples`` at 16 kHz.
+    """
 
     basis: Basis
     stage: str

@@ -11,11 +11,16 @@ from voicetui.sound.rates import ResampleStream, to_int16
 from voicetui.sound.wav import WavWriter
 
 _SLIP_SAMPLES = RATE_HZ // 50
-"""A reply that is this far from where the last piece of it ended stands apart from it (20 ms); less is the stamps' jitter."""
+"""A reply that is this far from where the last piece of it ended stands apart from it (20 ms); less is the stamps'
+jitter.
+"""
 
 
 class Recorder:
-    """Writes ``user.wav`` and ``reply.wav`` of a session. A full disk is reported once and stops the recording, not the session."""
+    """Writes ``user.wav`` and ``reply.wav`` of a session.
+
+    A full disk is reported once and stops the recording, not the session.
+    """
 
     def __init__(self, folder: Path, report: Callable[[str], None]) -> None:
         """Create both files. Raises ``SoundError``."""
@@ -68,5 +73,3 @@ class Recorder:
         except (SoundError, OSError, ValueError) as error:
             self._broken = True
             self._report(f"The recording stopped: {error}")
-
-

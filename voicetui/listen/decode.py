@@ -46,7 +46,7 @@ class Decoder(Protocol):
     multilingual: bool
 
     def encode(self, sound: Pcm16, frames: int) -> Encoded:
-        """The encoder's output for ``sound`` (int16 [n], 16 kHz), padded with silence or cut to ``frames`` mel frames."""
+        """What the encoder makes of ``sound`` (int16 [n], 16 kHz), zero-padded or cut to ``frames`` mel frames."""
 
     def languages(self, encoded: Encoded) -> list[tuple[str, float]]:
         """(code, probability) for every language, likeliest first; multilingual models only."""
@@ -76,7 +76,8 @@ class WhisperDecoder:
                 local_files_only=True,
             )
         except Exception as error:  # CTranslate2 and tokenizers raise their own, undocumented kinds
-            raise StageError(f"The Whisper model in {folder} cannot be loaded: {error}", _REMEDY, "transcribe") from error
+            message = f"The Whisper model in {folder} cannot be loaded: {error}"
+            raise StageError(message, _REMEDY, "transcribe") from error
         self.multilingual: bool = self._whisper.model.is_multilingual
         self._tokenizers: dict[str, Tokenizer] = {}
         self._hot_tokens: list[int] = []
@@ -97,7 +98,7 @@ class WhisperDecoder:
         )
 
     def encode(self, sound: Pcm16, frames: int) -> Encoded:
-        """The encoder's output for ``sound`` (int16 [n], 16 kHz), padded with silence or cut to ``frames`` mel frames."""
+        """What the encoder makes of ``sound`` (int16 [n], 16 kHz), zero-padded or cut to ``frames`` mel frames."""
         padded = np.zeros(frames * _HOP_SAMPLES, np.float32)
         kept = min(sound.size, padded.size)
         padded[:kept] = sound[:kept] / np.float32(32768.0)
@@ -108,7 +109,7 @@ class WhisperDecoder:
         return [(token[2:-2], float(share)) for token, share in self._whisper.model.detect_language(encoded)[0]]
 
     def generate(self, encoded: Encoded, language: str, most_tokens: int) -> Decoded:
-        """The likeliest text, decoded greedily (beam 1, temperature 0, no fallback), of at most ``most_tokens`` tokens."""
+        """The likeliest text, decoded greedily (beam 1, temperature 0, no fallback): at most ``most_tokens`` tokens."""
         tokenizer = self._tokenizer(language)
         prompt = [*self._hot_tokens, *tokenizer.sot_sequence]
         result = self._whisper.model.generate(

@@ -1,7 +1,7 @@
 """Whether to believe a transcript: a rule on what was measured, not on a list of phrases. Pure.
 
-Whisper invents text over silence, noise and languages it does not know.  What tells it apart (tiny.en int8; 405 clips of
-five synthetic voices and two people, in the quiet and over noise; 37 foreign clips; 9 without speech):
+Whisper invents text over silence, noise and languages it does not know.  What tells it apart (tiny.en int8; 405 clips
+of six synthetic voices and two people, in the quiet and over noise; 37 foreign clips; 9 without speech):
 
 ================================  ===============  ======================  =======================================
 what was heard                    Silero's speech  no-speech probability   mean log-probability of the text tokens
@@ -60,8 +60,8 @@ class DoubtLimits:
 def doubt(text: str, evidence: Evidence, limits: DoubtLimits | None = None, hot_words: str = "") -> str:
     """The reason not to believe ``text``: "no speech", "invented", "repetition" or "unsure"; "" to believe it.
 
-    Evidence the recogniser could not give (None) speaks neither way.  Text that only repeats ``hot_words``, the names the
-    recogniser was told to expect, is believed only where speech was found.
+    Evidence the recogniser could not give (None) speaks neither way.  Text that only repeats ``hot_words``, the names
+    the recogniser was told to expect, is believed only where speech was found.
     """
     limits = limits or DoubtLimits()
     words = words_of(text)

@@ -24,7 +24,8 @@ class Ear:
     def hear(self, block: Block, gated: bool, muted: bool) -> list[VoiceEdge]:
         """Append a block to the track; the edges found.
 
-        Muted sound is kept as silence.  Gated sound is kept, but the detector gets silence in its place, so that sample numbers go on.
+        Muted sound is kept as silence.  Gated sound is kept, but the detector gets silence in its place, so that
+        sample numbers go on.
         """
         edges = self._detector.feed(np.zeros(block.lost, np.int16)) if block.lost else []
         self._track.fill(block.sample - self._track.end)
@@ -46,7 +47,9 @@ class Ear:
         return self._line.sample_at(at_ms) if self._line.anchored else max(0, round(at_ms * RATE_HZ / 1e3))
 
     def read(self, start_sample: int, end_sample: int | None) -> tuple[Pcm16, int]:
-        """int16 [n] from ``start_sample`` to ``end_sample`` (None: the newest), as far as kept and there; and where it starts."""
+        """int16 [n] from ``start_sample`` to ``end_sample`` (None: the newest), as far as kept and there; and where it
+        starts.
+        """
         end = self._track.end if end_sample is None else min(end_sample, self._track.end)
         start = min(max(start_sample, self._track.start), end)
         return self._track.read(start, end), start

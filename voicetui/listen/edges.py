@@ -1,7 +1,7 @@
-"""When speech starts, pauses and resumes: from frame probabilities and the sound itself, to edges at the ear's times. Pure.
+"""When speech starts, pauses and resumes: from frame probabilities and the sound itself to edges in time. Pure.
 
-The probabilities say *that* someone speaks, late: a soft onset by up to some hundred ms, an end by 30-60 ms.  *When* is read from
-the energy of 5 ms hops around the place the probabilities point to.
+The probabilities say *that* someone speaks, and late: a soft onset by some hundred ms, an end by 30-60 ms.  *When* is
+read from the energy of 5 ms hops around the place the probabilities point to.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _FRAME_LAG_SAMPLES: Final = 48 * _MS_SAMPLES
 class EdgeLimits:
     """When an edge is announced.
 
-    A frame whose probability is at least ``threshold`` is speech, one below ``end_threshold`` (by default 0.15 less, never under
-    0.01) is not, one between continues what was.  Speech is announced after ``min_speech_ms`` of it; a pause once the sound has
-    been quiet for ``pause_ms`` and two frames agree, or when the frames alone have said so for ``slow_pause_ms`` (a room too loud
-    for its energy to tell).  An onset is looked for at most ``onset_back_ms`` before the first speech frame, across dips of at
-    most ``onset_gap_ms``.
+    A frame whose probability is at least ``threshold`` is speech, one below ``end_threshold`` (by default 0.15 less, at
+    least 0.01) is not, one between continues what was.  Speech is announced after ``min_speech_ms`` of it; a pause once
+    the sound has been quiet for ``pause_ms`` and two frames agree, or when the frames alone have said so for
+    ``slow_pause_ms`` (a room too loud for its energy to tell).  An onset is looked for at most ``onset_back_ms`` before
+    the first speech frame, across dips of at most ``onset_gap_ms``.
     """
 
     threshold: float = 0.5
@@ -54,7 +54,7 @@ class EdgeLimits:
         if not 0.0 < self.threshold < 1.0:
             raise ValueError(f"threshold must lie between 0 and 1, not be {self.threshold}")
         if self.end_threshold is not None and not 0.0 < self.end_threshold <= self.threshold:
-            raise ValueError(f"end_threshold must lie between 0 and the threshold {self.threshold}, not be {self.end_threshold}")
+            raise ValueError(f"end_threshold must lie between 0 and {self.threshold}, not be {self.end_threshold}")
 
     @property
     def end(self) -> float:
@@ -97,7 +97,7 @@ class EdgeFinder:
         return float(np.median(self._floor)) if self._floor else SILENCE_DBFS
 
     def feed(self, probability: float, frame: Pcm16) -> VoiceEdge | None:
-        """The edge that ``frame`` (int16 [n], the next n samples of the stream) with its speech ``probability`` brings, if any."""
+        """The edge, if any, that ``frame`` brings (int16 [n], the next n samples), speech with ``probability``."""
         begin = self._samples
         self._samples += frame.size
         hops = self._track.feed(frame)
@@ -160,7 +160,7 @@ class EdgeFinder:
         return mean_level(self._track.between(self._onset, self._last_voice)[0])
 
     def _floor_near(self) -> float:
-        """The noise floor, or while little of the room is known the quietest of what there is since the last speech frame."""
+        """The noise floor; while little of the room is known, the quiet end of that and of the hops since the voice."""
         if len(self._floor) >= _SOLID_FLOOR_HOPS:
             return self.noise_dbfs
         recent = self._track.between(self._last_voice, self._samples)[0]
@@ -186,7 +186,12 @@ class EdgeFinder:
         return first + onset * HOP_SAMPLES
 
     def _acoustic_end(self) -> tuple[int, float]:
-        """``user_end`` (the sample after its last loud hop) and its uncertainty in ms: half a hop, and how far 5 dB would move it."""
+        """The sample after the speech's last loud hop, and its uncertainty in ms.
+
+        Loud is above max(noise floor + 10 dB, speech level - 25 dB); it is looked for from 250 ms before the end of the
+        last speech frame to one frame after it.  The uncertainty is half a hop and half of what 5 dB would move it.
+        Without such a hop the frames decide: they end about 48 ms late (median of 40 clips).
+        """
         edge = min(self._last_voice + _EDGE_SAMPLES, self._samples)
         levels, first = self._track.between(max(self._onset, self._last_voice - _END_BACK_SAMPLES), edge)
         limit = max(self._floor_near() + _ABOVE_FLOOR_DB, self._speech_level() - _BELOW_SPEECH_DB)

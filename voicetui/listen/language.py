@@ -1,4 +1,4 @@
-"""Which language to decode in: the pinned one, or what the session speaks until a guess is sure enough to change it. Pure."""
+"""Which language to decode in: the pinned one, or the session's until a guess is sure enough to change it. Pure."""
 
 from __future__ import annotations
 
@@ -24,10 +24,13 @@ class LanguageMemory:
         """What the next sound is decoded in if nothing sure is guessed about it."""
         return self._session
 
-    def choose(self, guesses: Sequence[tuple[str, float]], speech_ms: float, remember: bool) -> tuple[str, float | None]:
-        """The language to use and its own probability among ``guesses`` ((code, probability), likeliest first; None if not there).
+    def choose(
+        self, guesses: Sequence[tuple[str, float]], speech_ms: float, remember: bool
+    ) -> tuple[str, float | None]:
+        """The language to use, and its own probability among ``guesses`` (None if it is not there).
 
-        With ``remember`` a sure guess becomes the session's language; a partial transcript should not decide that.
+        ``guesses`` are (code, probability), likeliest first, about sound with ``speech_ms`` of speech.  With
+        ``remember`` a sure guess becomes the session's language; a partial transcript should not decide that.
         """
         chosen = self._session
         if guesses and self._pinned is None:

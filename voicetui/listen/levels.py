@@ -32,7 +32,7 @@ def hop_levels(samples: Pcm16, offset: float = 0.0) -> Levels:
 
 
 def mean_level(levels: Levels, range_db: float = 30.0) -> float:
-    """The power mean in dBFS of ``levels`` (float64 [n]) within ``range_db`` of the loudest; ``SILENCE_DBFS`` for none."""
+    """The power mean in dBFS of the ``levels`` (float64 [n]) within ``range_db`` of the loudest; silence for none."""
     if not levels.size:
         return SILENCE_DBFS
     loud = levels[levels >= levels.max() - range_db]
@@ -71,7 +71,7 @@ class LevelTrack:
         self._rest = self._rest[:0]
 
     def between(self, start_sample: int, end_sample: int) -> tuple[Levels, int]:
-        """The kept hops that begin at or after ``start_sample`` and end by ``end_sample``, and the first one's first sample."""
+        """The kept hops from ``start_sample`` to ``end_sample``: levels, float64 [m], and the first one's sample."""
         newest = self._samples - self._rest.size
         oldest = newest - len(self._levels) * HOP_SAMPLES
         first = max(0, -((oldest - start_sample) // HOP_SAMPLES))

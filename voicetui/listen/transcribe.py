@@ -17,10 +17,10 @@ class Transcriber:
     def run(
         self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float
     ) -> Transcribed | TranscribeFailed:
-        """The answer to ``order`` about ``sound`` (int16 [n] 16 kHz), whose first sample is ``first_sample`` of the track.
+        """The answer to ``order`` about ``sound`` (int16 [n], 16 kHz), which starts at ``first_sample`` of the track.
 
-        ``waited_ms`` is how long the order stood in the worker's queue; decoding time is counted from now.  Blocks while
-        decoding.  Never raises: whatever goes wrong becomes ``TranscribeFailed`` with a sentence for a person.
+        ``waited_ms`` is how long the order stood in the worker's queue; decoding begins now.  Blocks while decoding.
+        Never raises: whatever goes wrong becomes ``TranscribeFailed`` with a sentence for a person.
         """
         started_ms = self._clock.now_ms()
         try:

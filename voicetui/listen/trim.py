@@ -1,4 +1,4 @@
-"""Where in a recording the speech is, from the detector's frames: what to cut off, and where to cut a long one in two. Pure."""
+"""Where in a recording the speech is, from the detector's frames: what to cut off, where to cut in two. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def speech_ms(probabilities: NDArray[np.float32]) -> float:
 
 
 def speech_span(probabilities: NDArray[np.float32], samples: int, pad_ms: float = 300.0) -> tuple[int, int] | None:
-    """The samples from the first speech frame to the last, with ``pad_ms`` on either side, within 0..``samples``; None without speech."""
+    """The sample range of the speech with ``pad_ms`` on either side, within 0..``samples``; None without speech.
+
+    ``probabilities`` are those of each 32 ms frame, float32 [frames].
+    """
     frames = np.flatnonzero(probabilities >= SPEECH_PROBABILITY)
     if not frames.size:
         return None

@@ -15,8 +15,11 @@ from voicetui.listen.edges import FRAME_SAMPLES, EdgeFinder, EdgeLimits
 from voicetui.ports import Pcm16, StageError, VoiceEdge
 
 Network: TypeAlias = Any
-"""An ``onnxruntime.InferenceSession`` of Silero v6: input float32 [frames, 576], h and c float32 [1, 1, 128]; the frames of one
-call follow one another in time. Has no state of its own, so any number of detectors, on any threads, may share one."""
+"""An ``onnxruntime.InferenceSession`` of Silero v6: input float32 [frames, 576], h and c float32 [1, 1, 128].
+
+The frames of one call follow one another in time.  It has no state of its own: any number of detectors may share it, on
+any threads.
+"""
 
 CONTEXT_SAMPLES: Final = 64
 """Samples of the frame before that the network sees again in front of each frame."""
@@ -28,9 +31,9 @@ _RESET_PROBABILITY: Final = 0.1
 
 @cache
 def network(path: Path | None = None) -> Network:
-    """The Silero network (``path``: an ONNX file; by default the one inside faster-whisper), on one thread that never spins.
+    """The Silero network in the ONNX file ``path`` (default: faster-whisper's), on one thread that never spins.
 
-    Raises ``StageError`` when the file is not there or is no such network.
+    Loaded once for each path.  Raises ``StageError`` when the file is not there or is no such network.
     """
     file = path or Path(faster_whisper.__file__).parent / "assets" / "silero_vad_v6.onnx"
     options = onnxruntime.SessionOptions()
@@ -96,8 +99,8 @@ def score_all(samples: Pcm16, shared: Network | None = None) -> NDArray[np.float
 class SileroDetector:
     """A ``VoiceDetector``: blocks of any length in, edges out. State is its own; the network may be shared.
 
-    The recurrent state is reset only in the quiet, after every 5 s without speech and never inside or just before it: a state that
-    is never reset drifts over a long stream, one reset too often cuts onsets.
+    The recurrent state is reset only in the quiet, after every 5 s without speech: one that is never reset may drift
+    over a long stream, one that is reset every few frames cuts onsets.
     """
 
     def __init__(self, limits: EdgeLimits | None = None, shared: Network | None = None) -> None:
@@ -107,7 +110,7 @@ class SileroDetector:
         self._quiet_frames = 0
 
     def feed(self, samples: Pcm16) -> list[VoiceEdge]:
-        """The edges found in the next ``samples`` (int16 [n], any n >= 0). Sample numbers count from the first ever fed."""
+        """The edges in the next ``samples`` (int16 [n], any n >= 0). Sample numbers count from the first ever fed."""
         sound = np.concatenate((self._rest, samples)) if self._rest.size else samples
         whole = sound.size // FRAME_SAMPLES * FRAME_SAMPLES
         edges = [self._take(sound[at : at + FRAME_SAMPLES]) for at in range(0, whole, FRAME_SAMPLES)]
@@ -115,7 +118,10 @@ class SileroDetector:
         return [edge for edge in edges if edge is not None]
 
     def drop(self) -> VoiceEdge | None:
-        """Forget the running speech (muted, gated): the closing edge if speech was running. State is clean afterwards."""
+        """Forget the running speech: its closing edge if there was one. Afterwards the state is that of a new stream.
+
+        Sample numbers go on, and so does what is known of the room's noise.
+        """
         self._scorer.reset()
         edge = self._finder.drop(self._rest)
         self._rest = self._rest[:0]

@@ -34,6 +34,7 @@ _OTHER_LEAD_MS: Final = 500
 _BASE_TOKENS: Final = 10
 _TOKENS_PER_S: Final = 8
 _TOKENS_PER_S_MULTILINGUAL: Final = 16
+_BRISK_PER_S: Final = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +51,12 @@ class WhisperRecogniser:
     The sound is trimmed to its speech, so nothing is invented over what follows it, and sound without speech never
     reaches the network.  With ``window="short"`` the encoder sees 10 s, or the speech and 5 s if that is more: a fifth
     of the time of 30 s.  So cut, now and then a clip is said over and over (16 of 279 clips with 200 ms of silence put
-    before them, 1 with the 300 ms used here).  That is noticed: a repeat no mouth could have said, or a repeat cut off by
-    the token limit.  Then it is decoded again behind other silence (0 of 279), and a final at last in the full window.
-    ``window="padded"`` always takes the full window.
+    before them, 1 with the 300 ms used here).  Such a suspect is decoded again behind other silence (500 ms: none of
+    the 279) and, if it is a final, at last in the full window. ``window="padded"`` always takes the full window.
 
     ``language`` None asks a multilingual model; else it is pinned.  ``hot_words`` are a hint of names to expect.
-    ``clock`` serves only to time ``warm``, which returns 0 without it.  Safe to call from several threads: calls wait for
-    one another, and each hears only its own sound.
+    ``clock`` serves only to time ``warm``, which returns 0 without it.  Safe to call from several threads: calls wait
+    for one another, and each hears only its own sound.
     """
 
     def __init__(
@@ -143,7 +143,10 @@ class WhisperRecogniser:
         return Recognition(text, evidence, doubt(text, evidence, self._limits, self._hot_words))
 
     def _best(self, decoder: Decoder, part: _Piece, encoded: Encoded, language: str, final: bool) -> Decoded:
-        """The first decoding that does not loop; the last one if all do, with a repeat a mouth could have said cut off."""
+        """The first decoding that is no suspect, or that a second one agrees with.
+
+        If there is none, the last: as it is where it will be doubted, else with its repeat cut off.
+        """
         per_s = _TOKENS_PER_S_MULTILINGUAL if decoder.multilingual else _TOKENS_PER_S
         most_tokens = _BASE_TOKENS + int(per_s * part.sound.size / RATE_HZ)
         retries = [(_OTHER_LEAD_MS, self._frames(part.sound.size))]
@@ -151,17 +154,25 @@ class WhisperRecogniser:
             retries.append((_LEAD_MS, FULL_FRAMES))
         decoded = decoder.generate(encoded, language, most_tokens)
         for lead_ms, frames in retries:
-            if not self._loops(decoded, part.speech_ms) or decoded.logprob < self._limits.logprob_many:
-                break
-            decoded = decoder.generate(decoder.encode(_led(part.sound, lead_ms), frames), language, most_tokens)
+            if not self._suspect(decoded, part.speech_ms) or decoded.logprob < self._limits.logprob_many:
+                return decoded
+            again = decoder.generate(decoder.encode(_led(part.sound, lead_ms), frames), language, most_tokens)
+            if not again.capped and words_of(again.text) == words_of(decoded.text):
+                return again
+            decoded = again
         implausible = implausible_repeat(decoded.text, part.speech_ms, self._limits)
         if (decoded.capped and not implausible) or (implausible and not final):
             return replace(decoded, text=without_repeats(decoded.text))
         return decoded
 
-    def _loops(self, decoded: Decoded, spoken_ms: float) -> bool:
-        cut_off = decoded.capped and repeated_tail(words_of(decoded.text)) is not None
-        return cut_off or implausible_repeat(decoded.text, spoken_ms, self._limits)
+    def _suspect(self, decoded: Decoded, spoken_ms: float) -> bool:
+        """Whether this may be a loop: a repeat that is implausible, cut off, or long and spoken at a good pace."""
+        words = words_of(decoded.text)
+        tail = repeated_tail(words)
+        brisk = len(words) > _BRISK_PER_S * spoken_ms / 1000
+        if tail is not None and (decoded.capped or (tail.period >= 3 and brisk)):
+            return True
+        return implausible_repeat(decoded.text, spoken_ms, self._limits)
 
     def _frames(self, samples: int) -> int:
         """Mel frames of the window for ``samples`` of sound; even, because the encoder halves them."""

@@ -101,7 +101,9 @@ class Watch:
 class Person:
     """Says the lines of a scenario. ``sounds`` holds every clip, int16 [n] at 16 kHz, by path."""
 
-    def __init__(self, scenario: Scenario, sounds: Mapping[str, Pcm16], mouth: Mouth, watch: Watch, clock: Clock) -> None:
+    def __init__(
+        self, scenario: Scenario, sounds: Mapping[str, Pcm16], mouth: Mouth, watch: Watch, clock: Clock
+    ) -> None:
         self._scenario = scenario
         self._sounds = sounds
         self._mouth = mouth
@@ -157,6 +159,7 @@ class Person:
 
     def _joined(self, say: Sequence[str | float]) -> Pcm16:
         pieces = [
-            self._sounds[each] if isinstance(each, str) else np.zeros(round(each * RATE_HZ / 1e3), np.int16) for each in say
+            self._sounds[each] if isinstance(each, str) else np.zeros(round(each * RATE_HZ / 1e3), np.int16)
+            for each in say
         ]
         return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)

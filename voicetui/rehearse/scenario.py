@@ -19,8 +19,9 @@ class ScenarioError(Exception):
 class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One thing the person says.
 
-    ``say`` lists clips (file names) and pauses inside (ms).  ``when`` "idle": ``after_ms`` after everything said before is answered or
-    dropped.  ``when`` "reply": ``after_ms`` after the first audible sample of the next reply, so over it.
+    ``say`` lists clips (file names) and pauses inside (ms).  ``when`` "idle": ``after_ms`` after everything said
+    before is answered or dropped.  ``when`` "reply": ``after_ms`` after the first audible sample of the next reply,
+    so over it.
     """
 
     say: tuple[str | float, ...]
@@ -56,7 +57,7 @@ def load_scenario(path: Path) -> Scenario:
     except msgspec.ValidationError as error:
         raise ScenarioError(f"{path}: {_explain(str(error))}") from error
     if not scenario.lines:
-        raise ScenarioError(f"{path}: lines is empty. A scenario needs at least one [[lines]] with say = [\"clip.wav\"].")
+        raise ScenarioError(f'{path}: lines is empty. A scenario needs at least one [[lines]] with say = ["clip.wav"].')
     beside = path.resolve().parent
 
     def located(say: tuple[str | float, ...]) -> tuple[str | float, ...]:

@@ -12,13 +12,13 @@ from typing import Literal
 from voicetui.events.orders import Message
 from voicetui.ports import ByteRead, Clock, Requested, StageError, StreamEnded, StreamItem, TokenRead
 
-__all__ = ["SimulatedFault", "SimulatedTier"]
+__all__ = ["DEFAULT_REPLIES", "SimulatedFault", "SimulatedTier"]
 
 Z95 = 1.6448536269514722
 """The 0.95 quantile of the standard normal distribution."""
 
 _PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s]+)|\s+$")
-_DEFAULT_REPLIES = (
+DEFAULT_REPLIES = (
     "That is a good question. Let me think about it for a moment.",
     "Sure, I can help with that. What would you like to know?",
     "I see. Tell me a little more, and we will find a way.",
@@ -65,7 +65,7 @@ class SimulatedTier:
         ttft_p95_ms: float = 300.0,
         tokens_per_second: float = 100.0,
         script: Sequence[tuple[str, str]] = (),
-        replies: Sequence[str] = _DEFAULT_REPLIES,
+        replies: Sequence[str] = DEFAULT_REPLIES,
         reasoning: str = "",
         max_tokens: int | None = None,
         seed: int = 0,
@@ -82,7 +82,7 @@ class SimulatedTier:
         self._sigma = math.log(ttft_p95_ms / ttft_p50_ms) / Z95
         self._interval_ms = 1e3 / tokens_per_second
         self._script = tuple((match.casefold(), reply) for match, reply in script)
-        self._replies = tuple(replies) or _DEFAULT_REPLIES
+        self._replies = tuple(replies) or DEFAULT_REPLIES
         self._reasoning = pieces_of(reasoning)
         self._max_tokens = max_tokens
         self._random = random.Random(seed)

@@ -94,4 +94,4 @@ def _is_latin(text: str, before: bool) -> bool:
 
 
 def _is_other_script(letter: str) -> bool:
-    return letter > "\u024f" and not ("\u1e00" <= letter <= "\u1eff" or "\ufb00" <= letter <= "\ufb06")
+    return letter > "\u02af" and not ("\u1e00" <= letter <= "\u1eff" or "\ufb00" <= letter <= "\ufb06")

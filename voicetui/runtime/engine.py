@@ -30,8 +30,8 @@ class Levels:
 class Engine:
     """Runs a session on a thread of its own. All of it is safe to call from the screen's thread.
 
-    ``build`` is called on the engine's loop: it makes the session and whatever accompanies it (a scripted person), and returns what is
-    to be awaited.
+    ``build`` is called on the engine's loop: it makes the session and whatever accompanies it (a scripted person),
+    and returns what is to be awaited.
     """
 
     def __init__(

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
 def log_to(path: Path | None) -> logging.Handler:
-    """Send the program's log to a file of this session (mode 0600), or nowhere. Returns the handler, for ``stop_logging``."""
+    """Send the program's log to a file of this session (mode 0600), or nowhere.
+
+    Returns the handler, for ``stop_logging``.
+    """
     if path is None:
         handler: logging.Handler = logging.NullHandler()
     else:
@@ -26,3 +33,24 @@ def stop_logging(handler: logging.Handler) -> None:
     """Close the session's log."""
     logging.getLogger().removeHandler(handler)
     handler.close()
+
+
+@contextmanager
+def native_chatter_to(path: Path | None) -> Iterator[None]:
+    """What native libraries print on descriptor 2 goes to ``path`` (None: nowhere); Python's ``sys.stderr`` stays where
+    it was.
+    """
+    sys.stderr.flush()
+    kept = os.dup(2)
+    sink = os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    python_stderr = sys.stderr
+    os.dup2(sink, 2)
+    os.close(sink)
+    sys.stderr = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="replace", buffering=1)
+    try:
+        yield
+    finally:
+        sys.stderr.close()
+        sys.stderr = python_stderr
+        os.dup2(kept, 2)
+        os.close(kept)

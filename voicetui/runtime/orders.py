@@ -90,7 +90,10 @@ class Hands(Generic[SoundT]):
         self._scopes.start_free(job, name)
 
     async def warm(self, tier: str) -> dict[str, float]:
-        """Warm every model and the session's tier at the same time; each part's ms. What fails is posted as a ``Fault``."""
+        """Warm every model and the session's tier at the same time; each part's ms.
+
+        What fails is posted as a ``Fault``.
+        """
         load_ms: dict[str, float] = {}
 
         async def one(name: str) -> None:
@@ -145,7 +148,9 @@ class Hands(Generic[SoundT]):
         tier = self._parts.tiers.get(order.tier)
         if tier is None:
             names = ", ".join(self._parts.tiers)
-            failed = GenerationFailed(order.basis, "connect", f"there is no tier {order.tier!r}", f"Choose one of: {names}.")
+            failed = GenerationFailed(
+                order.basis, "connect", f"there is no tier {order.tier!r}", f"Choose one of: {names}."
+            )
             self._post(failed, now_ms)
             return
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from voicetui.events import Basis
@@ -11,6 +11,7 @@ from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.orders import Cut, Duck, FinishPlayback, Generate, Pause, Play, Resume, Synthesize, Transcribe
 from voicetui.events.speak import ClauseSynthesized
 from voicetui.ports import Block, Clock, Microphone, Pcm16, PcmFloat, Post, Renderer, Speaker, Tier, VoiceEdge
+from voicetui.runtime.meter import Meter
 from voicetui.runtime.worker import JobRunner, Worker
 
 
@@ -34,7 +35,10 @@ class Ear(Protocol):
     """The microphone track and its detector."""
 
     def hear(self, block: Block, gated: bool, muted: bool) -> list[VoiceEdge]:
-        """Append a block to the track; the edges found. Gated sound is kept but not listened to, muted sound is silence."""
+        """Append a block to the track; the edges found.
+
+        Gated sound is kept but not listened to, muted sound is silence.
+        """
 
     def at_ms(self, sample: int) -> float:
         """When a sample of the track was at the ADC, on the session clock."""
@@ -43,7 +47,9 @@ class Ear(Protocol):
         """The track's sample that was at the ADC at ``at_ms``; may lie before or beyond what is kept."""
 
     def read(self, start_sample: int, end_sample: int | None) -> tuple[Pcm16, int]:
-        """Sound from ``start_sample`` to ``end_sample`` (None: the newest), as far as it is kept and exists; and where it starts."""
+        """Sound from ``start_sample`` to ``end_sample`` (None: the newest), as far as it is kept and exists; and where
+        it starts.
+        """
 
     def stop_listening(self) -> VoiceEdge | None:
         """Forget the running speech (the gate closes): the edge that closes it, if there was any."""
@@ -56,7 +62,9 @@ class Ear(Protocol):
 class Transcriber(Protocol):
     """Runs on the recogniser's worker."""
 
-    def run(self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float) -> Transcribed | TranscribeFailed:
+    def run(
+        self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float
+    ) -> Transcribed | TranscribeFailed:
         """Never raises."""
 
 
@@ -132,6 +140,7 @@ class Parts(Generic[SoundT]):
     warm: Mapping[str, Callable[[], float]]
     """Blocking warm-ups by part's name, run on their workers; each returns its first run's ms."""
     recorder: Recorder | None = None
+    meter: Meter = field(default_factory=Meter)
     make_worker: Callable[[str, Clock], JobRunner] = Worker
     fallback_speaker: Callable[[], Speaker] | None = None
     """A clock-paced null speaker, for when no output device can be opened."""

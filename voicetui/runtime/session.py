@@ -1,4 +1,7 @@
-"""One session: one inbox. Every fact is appended to the journal, decided on, and the orders appended before they are carried out."""
+"""One session: one inbox.
+
+Every fact is appended to the journal, decided on, and the orders appended before they are carried out.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ class Session(Generic[SoundT]):
         """Called on the loop after entries were appended."""
 
     def post(self, fact: Fact, at_ms: float | None = None) -> None:
-        """Hand in a fact with the time of its source; now, if none is given. Safe from any thread; ignored once the session is over."""
+        """Hand in a fact with the time of its source; now, if none is given. Safe from any thread; ignored once the
+        session is over.
+        """
         self._inbox.append((fact, self.clock.now_ms() if at_ms is None else at_ms))
         loop = self._loop
         if loop is not None:
@@ -131,7 +136,11 @@ class Session(Generic[SoundT]):
         """A task failed in a way no stage foresaw: say so, keep the details in the log, go on."""
         _log.error("%s failed", name, exc_info=error)
         remedy = error.remedy if isinstance(error, StageError) else ""
-        message = str(error) if isinstance(error, (SoundError, StageError)) else f"{name} failed: {type(error).__name__}: {error}"
+        message = (
+            str(error)
+            if isinstance(error, (SoundError, StageError))
+            else f"{name} failed: {type(error).__name__}: {error}"
+        )
         self.post(Fault(name, message, remedy or "The session goes on; log.txt of this session has the details."))
 
     def _append_now(self, fact: Fact) -> None:

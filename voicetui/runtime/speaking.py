@@ -13,7 +13,10 @@ _POLL_MS = 10.0
 
 
 async def open_speaker(parts: Parts[SoundT], clock: Clock, post: Post) -> Player[SoundT]:
-    """Open the speaker; without one, a clock-paced null speaker, and say so. Raises ``SoundError`` if there is none of either."""
+    """Open the speaker; without one, a clock-paced null speaker, and say so.
+
+    Raises ``SoundError`` if there is none of either.
+    """
     try:
         return await _open(parts, parts.speaker, clock, post)
     except SoundError as error:
@@ -44,5 +47,6 @@ def collect_playback(player: Player[SoundT], parts: Parts[SoundT]) -> None:
         player.poll()
     rate_hz = player.renderer.rate_hz
     for dac_ms, samples in player.renderer.drain_played():
+        parts.meter.hear(dac_ms, samples, rate_hz)
         if parts.recorder is not None:
             parts.recorder.reply(parts.ear.sample_at(dac_ms), samples, rate_hz)

@@ -14,8 +14,8 @@ from voicetui.events.base import Basis
 class Scopes:
     """The tasks of each living basis, inside the session's task group. Work on a basis that is not living is void.
 
-    A draft's scope is the one its turn inherits when it is committed. ``living`` is the one thing other threads look at; it is
-    replaced, never changed in place.
+    A draft's scope is the one its turn inherits when it is committed. ``living`` is the one thing other threads
+    look at; it is replaced, never changed in place.
     """
 
     def __init__(self, group: TaskGroup, on_error: Callable[[str, Exception], None]) -> None:
@@ -51,7 +51,10 @@ class Scopes:
         self._group.start_soon(self._guarded, job, name, name=name)
 
     def close(self, basis: Basis) -> bool:
-        """Void a basis: its tasks are cancelled, and what they still deliver is discarded. False if it was void already."""
+        """Void a basis: its tasks are cancelled, and what they still deliver is discarded.
+
+        False if it was void already.
+        """
         self.living = self.living - {basis}
         scopes = self._scopes.pop(basis, None)
         for scope in scopes or ():

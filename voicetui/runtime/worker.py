@@ -23,14 +23,20 @@ class JobRunner(Protocol):
 
 
 class Worker:
-    """One thread that runs a model's jobs in the order they were given. Jobs check themselves whether they are still wanted."""
+    """One thread that runs a model's jobs in the order they were given.
+
+    Jobs check themselves whether they are still wanted.
+    """
 
     def __init__(self, name: str, clock: Clock) -> None:
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
         self._clock = clock
 
     async def run(self, job: Callable[[float], T]) -> T:
-        """Run ``job(waited_ms)`` on the thread; ``waited_ms`` is how long it stood in the queue. Cancelling only stops the waiting."""
+        """Run ``job(waited_ms)`` on the thread; ``waited_ms`` is how long it stood in the queue.
+
+        Cancelling only stops the waiting.
+        """
         asked_ms = self._clock.now_ms()
 
         def timed() -> T:
@@ -44,7 +50,9 @@ class Worker:
 
 
 class InlineWorker:
-    """Runs jobs at once, on the loop: for scripted parts on a manual clock, where a real thread would make time uncertain."""
+    """Runs jobs at once, on the loop: for scripted parts on a manual clock, where a real thread would make time
+    uncertain.
+    """
 
     async def run(self, job: Callable[[float], T]) -> T:
         """Run ``job(0)`` after everything else that is ready."""

@@ -43,8 +43,8 @@ class Stream(Protocol):
     def start(self) -> None:
         """Let the callbacks come."""
 
-    def abort(self) -> None:
-        """Stop at once."""
+    def stop(self) -> None:
+        """Stop when the callback that runs has returned, and what is buffered has been played."""
 
     def close(self) -> None:
         """Give the device back."""
@@ -175,8 +175,9 @@ class _Guarded:
     def start(self) -> None:
         _translated(lambda _: self._stream.start())
 
-    def abort(self) -> None:
-        _translated(lambda _: self._stream.abort())
+    def stop(self) -> None:
+        # Never abort(): on Linux that cancels the thread in the middle of a callback, and with it the interpreter's state.
+        _translated(lambda _: self._stream.stop())
 
     def close(self) -> None:
         with _PORTAUDIO:

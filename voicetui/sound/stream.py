@@ -209,7 +209,7 @@ class LiveStream:
 
 def _stop(stream: Stream) -> None:
     try:
-        stream.abort()
+        stream.stop()
     finally:
         stream.close()
 

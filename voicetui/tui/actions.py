@@ -9,9 +9,10 @@ from dataclasses import dataclass
 class Action:
     """One command.
 
-    ``name`` is the app's ``action_<name>``; ``keys`` as Textual spells them, ``shown`` as a person reads them; ``label`` for
-    the footer, ``help`` for the help screen and the palette.  ``footer`` is its place there, 0 for none: the lower, the longer
-    it stays on narrow screens.  ``everywhere`` are those of its keys that work while text is typed or a dialog is open, too.
+    ``name`` is the app's ``action_<name>``; ``keys`` as Textual spells them, ``shown`` as a person reads them;
+    ``label`` for the footer, ``help`` for the help screen and the palette.  ``footer`` is its place there, 0 for
+    none: the lower, the longer it stays on narrow screens.  ``everywhere`` are those of its keys that work while text
+    is typed or a dialog is open, too.
     """
 
     name: str

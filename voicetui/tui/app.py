@@ -50,7 +50,7 @@ class VoiceTui(App[None]):
     ]
 
     def __init__(self, engine: Session, options: ScreenOptions, leaving: Callable[[], None] | None = None) -> None:
-        """``leaving`` is called once the screen is asked to go, to have the engine stopped; else the engine is asked here."""
+        """``leaving`` is called once when the screen is to go, and stops the engine; without it the screen does."""
         super().__init__()
         self._ask_to_stop = leaving or engine.stop
         self._told_to_leave = False
@@ -144,7 +144,7 @@ class VoiceTui(App[None]):
         if self._view is not None:
             modes = {str(mode): mode for mode in OVERLAPS}
             self._choose(
-                "What may run at the same time in the next turn?",
+                "What may overlap in the next turn?",
                 list(OVERLAPS.items()),
                 self._view.state.overlap,
                 lambda chosen: OverlapChosen(modes[chosen]),

@@ -9,7 +9,7 @@ from voicetui.tui.ink import Ink
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Gaps up to ``upto_ms``. ``word`` for tight places, ``says`` for the whole meaning; ``shape`` tells it without colour."""
+    """Gaps up to ``upto_ms``. ``word`` for tight places, ``says`` the meaning; ``shape`` tells it without colour."""
 
     upto_ms: float
     word: str

@@ -48,7 +48,7 @@ class Session(Protocol):
 
 
 class Feed:
-    """Pulls new entries, feeds each to every view once, and hands out pictures. Not thread-safe: the screen's thread only."""
+    """Pulls new entries, feeds each to every view once, and hands out pictures. For the screen's thread only."""
 
     def __init__(
         self, session: Session, recorded: bool | None = None, keep_ms: float = KEEP_MS, keep_lines: int = KEEP_LINES
@@ -77,10 +77,11 @@ class Feed:
         self._taken += len(entries)
         if entries:
             self._turns = None
+        views = (
+            self._state, self._transcript, self._timeline, self._latency, self._barge_in, self._ledger, self._summary,
+        )  # fmt: skip
         for entry in entries:
-            for view in (
-                self._state, self._transcript, self._timeline, self._latency, self._barge_in, self._ledger, self._summary
-            ):  # fmt: skip
+            for view in views:
                 view.feed(entry)
             self._notice(entry)
         return len(entries) == AT_ONCE
@@ -119,7 +120,7 @@ class Feed:
         )
 
     def _notice(self, entry: Entry) -> None:
-        """What no view tells: the fault to show, whether the session is recorded, and whether figures may have changed."""
+        """What no view tells: the fault to show, whether it is recorded, and whether figures may have changed."""
         body = entry.body
         self._fault = fault_of(entry) or self._fault
         match body:
@@ -137,7 +138,7 @@ class Feed:
 
 
 def waiting_since_ms(timeline: Timeline, turns: tuple[TurnLatency, ...]) -> float | None:
-    """The end of the user's speech for which a reply is awaited: while the endpoint is open, and from commit to the reply."""
+    """The end of the speech whose reply is awaited: while the endpoint is open, and from the commit to the reply."""
     for span in reversed(timeline.spans):
         if span.lane == "endpoint" and span.end_ms is None:
             return span.start_ms

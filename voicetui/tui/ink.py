@@ -50,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a widget. ``on`` marks the selected one; ``target`` is what a click on it selects (a turn's number)."""
+    """One line of a widget. ``on`` marks the selected one; ``target`` is the turn that a click on it selects."""
 
     runs: tuple[Run, ...] = ()
     on: bool = False

@@ -255,7 +255,7 @@ def _ruler(view: ScreenView, scale: _Scale) -> CellLine:
 
 
 def _marks(marks: Sequence[Mark], scale: _Scale) -> CellLine:
-    """What happened at an instant: a glyph each, with its word where there is room. Weightier marks hide lighter ones."""
+    """What happened at an instant: a glyph, and its word where there is room. Weightier marks hide lighter ones."""
     line = CellLine(scale.cells)
     at: dict[int, Mark] = {}
     weights = list(MARKS)

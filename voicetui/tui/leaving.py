@@ -60,7 +60,7 @@ class Deadline:
         self._thread: threading.Thread | None = None
 
     def start(self, status: int) -> None:
-        """Ask the engine to stop; the process ends within ``LEAVE_S`` + ``LAST_S`` from now, by itself or with ``status``."""
+        """Ask the engine to stop; within ``LEAVE_S`` + ``LAST_S`` the process ends, by itself or with ``status``."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._wait, args=(status,), name="leaving", daemon=True)
             self._thread.start()
@@ -79,7 +79,7 @@ class Deadline:
 
 @contextmanager
 def on_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """While inside, SIGTERM and SIGHUP call ``handle`` with their number, in the main thread, between any two steps of it."""
+    """While inside, SIGTERM and SIGHUP call ``handle`` with their number, in the main thread, at any point of it."""
 
     def handler(number: int, frame: FrameType | None) -> None:
         del frame

@@ -23,11 +23,27 @@ _STAGES: dict[Lane, tuple[str, str]] = {
 }
 _BANDS = ("conversation", "quick", "machine-like, workable", "slow", "the caller talks again")
 _TERMS: tuple[tuple[str, str, str], ...] = (
-    ("p95", "one turn in twenty is slower", "the tail: one turn in twenty is slower than this. People remember that one, not the mean."),
-    ("rhythm", "change from turn to turn: people collide on uneven delays", "mean change from turn to turn. A steady delay is learnt; on an uneven one people collide."),
-    ("cut-off", "the program answered into your sentence", "the program answered into your sentence. A short gap bought with cut-offs is no gain."),
-    ("collision", "you spoke again, thinking you were not heard", "you spoke again, thinking you were not heard."),
-)  # fmt: skip
+    (
+        "p95",
+        "one turn in twenty is slower",
+        "the tail: one turn in twenty is slower than this. People remember that one, not the mean.",
+    ),
+    (
+        "rhythm",
+        "change from turn to turn: people collide on uneven delays",
+        "mean change from turn to turn. A steady delay is learnt; on an uneven one people collide.",
+    ),
+    (
+        "cut-off",
+        "the program answered into your sentence",
+        "the program answered into your sentence. A short gap bought with cut-offs is no gain.",
+    ),
+    (
+        "collision",
+        "you spoke again, thinking you were not heard",
+        "you spoke again, thinking you were not heard.",
+    ),
+)
 """Each with few words and with more."""
 _STICKY = "\u00a0"
 _GLYPHS: tuple[tuple[str, Ink, str], ...] = (

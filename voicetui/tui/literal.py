@@ -1,4 +1,4 @@
-"""Text from outside, made safe to show: control characters visible or gone, widths counted in cells, never read as markup."""
+"""Text from outside, made safe to show: control characters visible or gone, widths counted in cells, no markup."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeps what native libraries print off the screen: while it is up, file descriptors 1 and 2 lead to the session's log."""
+"""Keeps what native libraries print off the screen: while it is up, descriptors 1 and 2 lead to the session's log."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _STREAMS = ("__stdout__", "__stderr__")
 
 @contextmanager
 def quiet(log: Path | None) -> Iterator[TextIO]:
-    """Yield the terminal as a text stream of its own, and send whatever else is written to descriptors 1 and 2 to ``log``.
+    """Yield the terminal as a text stream of its own; whatever else is written to descriptors 1 and 2 goes to ``log``.
 
     Without a log it goes nowhere.  The terminal is where descriptor 1 leads, or 2 if 1 is none; ``sys.__stdout__`` and
-    ``sys.__stderr__``, which the framework writes to and asks for the terminal's size, lead there meanwhile.  Children inherit the
-    log.  Everything is put back at the end.  Raises ``OSError`` if the log cannot be opened.
+    ``sys.__stderr__``, which the framework writes to and asks for the terminal's size, lead there meanwhile.  Children
+    inherit the log.  Everything is put back at the end.  Raises ``OSError`` if the log cannot be opened.
     """
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -27,8 +27,7 @@ def quiet(log: Path | None) -> Iterator[TextIO]:
         sink = os.open(log or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         after.callback(os.close, sink)
         source = 1 if os.isatty(1) else 2
-        terminal = open(os.dup(source), "w", encoding="utf-8", errors="replace")  # noqa: PTH123 -- a descriptor, no path
-        after.callback(terminal.close)
+        terminal = after.enter_context(os.fdopen(os.dup(source), "w", encoding="utf-8", errors="replace"))
         for descriptor in (1, 2):
             kept = os.dup(descriptor)
             after.callback(os.close, kept)

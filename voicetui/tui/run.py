@@ -16,8 +16,9 @@ from voicetui.tui.quiet import quiet
 def run_screen(engine: Session, options: ScreenOptions, log: Path | None = None) -> int:
     """Show a running session until its user leaves or it is told to; the exit status.
 
-    Both standard streams must be a terminal.  What native libraries print meanwhile goes to ``log``.  From the wish to leave on the
-    process ends within two seconds, even if engine or terminal hang: then without returning from here.
+    Standard input and output must be a terminal.  What native libraries print meanwhile goes to ``log``.  From the
+    wish to leave on the process ends within two seconds, even if engine or terminal hang: then without returning from
+    here.
     """
     guard = TerminalGuard()
     deadline = Deadline(engine.stop, engine.join, guard)

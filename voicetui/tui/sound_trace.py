@@ -42,7 +42,7 @@ class SoundTraceKeeper:
         self._next: int | None = None
 
     def take(self, now_ms: float, levels: Levels) -> None:
-        """Add what was heard since the last call: from the waves where they reach back so far, else the newest level."""
+        """Add what was heard since the last call: from the waves where they reach so far, else the newest level."""
         end = int(now_ms // PIECE_MS)
         if self._next is None or end < self._next - 1:
             self._user.clear()
@@ -61,6 +61,6 @@ class SoundTraceKeeper:
 
 
 def _newest(wave: Sequence[float], count: int, level: float) -> list[float]:
-    """The newest ``count`` pieces of a wave; what it does not reach is filled with ``level``, or silence before a wave."""
+    """The newest ``count`` pieces of a wave, silence before it; of no wave at all, ``level``."""
     known = list(wave[-count:])
     return [level if not known else SILENT_DBFS] * (count - len(known)) + known

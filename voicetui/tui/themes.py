@@ -78,8 +78,9 @@ ANSI = Theme(
         "input-selection-foreground": "ansi_white",
         **_inks(
             "ansi_default", "ansi_bright_black", "ansi_bright_black", "ansi_cyan", "ansi_magenta", "ansi_default",
-            "ansi_bright_black", "ansi_blue", "ansi_blue", "ansi_bright_black", "ansi_bright_black", "ansi_yellow", "ansi_yellow",
-            "ansi_red", "ansi_green", "ansi_bright_green", "ansi_yellow", "ansi_bright_red", "ansi_red", "ansi_default",
+            "ansi_bright_black", "ansi_blue", "ansi_blue", "ansi_bright_black", "ansi_bright_black", "ansi_yellow",
+            "ansi_yellow", "ansi_red", "ansi_green", "ansi_bright_green", "ansi_yellow", "ansi_bright_red", "ansi_red",
+            "ansi_default",
         ),
     },
 )  # fmt: skip

@@ -28,8 +28,8 @@ class Window:
     def follow(self, focus_ms: float, cells: int, begun_ms: Sequence[float]) -> Window:
         """The window that shows ``focus_ms``, if it is to follow.
 
-        ``begun_ms`` says when what goes on there began, most of it first: the turn, then its gap.  A page turns when the focus
-        leaves the window: to the earliest beginning that still fits, else to a part of what was seen.
+        ``begun_ms`` says when what goes on there began, most of it first: the turn, then its gap.  A page turns when
+        the focus leaves the window: to the earliest beginning that still fits, else to a part of what was seen.
         """
         if not self.following:
             return self

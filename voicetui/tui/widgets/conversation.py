@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from textual.events import MouseScrollDown, MouseScrollUp
 from textual.geometry import Size
 
+from voicetui.events.orders import Outcome
 from voicetui.tui.bands import band
 from voicetui.tui.canvas import rule
 from voicetui.tui.figures import milliseconds
@@ -146,12 +147,13 @@ def _user_rows(line: UserLine, width: int) -> tuple[Row, ...]:
 def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row, ...]:
     words = [run for clause in line.clauses for run in _clause_runs(clause, line)]
     if line.pending.strip():
-        ended = line.outcome is not None
-        words.append(Run(literal(line.pending[:_LONGEST]), "struck" if ended else "provisional"))
+        words.append(Run(literal(line.pending[:_LONGEST]), "struck" if line.outcome is not None else "provisional"))
+    place = next((place for place, run in enumerate(words) if run.ink == "struck"), len(words))
     if line.outcome is not None and line.outcome != "completed":
-        words.append(Run(f"  {_OUTCOMES[line.outcome]}", "alert" if line.outcome == "failed" else "mark"))
-        if line.reason and line.outcome in ("failed", "unanswered"):
-            words.append(Run(f": {literal(line.reason)}", "dim"))
+        glyph, said, ink = _OUTCOMES[line.outcome]
+        words.insert(place, Run(f"{glyph} ", ink))
+        reason = f": {literal(line.reason)}" if line.reason and line.outcome in ("failed", "unanswered") else ""
+        words += [Run(" " if place < len(words) - 1 else ""), Run(said, ink), Run(reason, "dim")]
     if not words:
         words = [Run("…", "provisional")]
     words[0] = Run(words[0].text.lstrip(), words[0].ink)
@@ -159,17 +161,18 @@ def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row,
     return _block("", Run("reply", "reply"), words, width, line.turn, figure)
 
 
-_OUTCOMES = {
-    "interrupted": "╳\u00a0interrupted",
-    "superseded": "╳\u00a0superseded",
-    "failed": "✖\u00a0failed",
-    "unanswered": "✖\u00a0unanswered",
-    "cut_off": "╳\u00a0cut\u00a0off: you went on",
+_OUTCOMES: dict[Outcome, tuple[str, str, Ink]] = {
+    "interrupted": ("╳", "interrupted", "mark"),
+    "superseded": ("╳", "superseded", "mark"),
+    "failed": ("✖", "failed", "alert"),
+    "unanswered": ("✖", "unanswered", "alert"),
+    "cut_off": ("╳", "cut off: you went on", "mark"),
 }
+"""A glyph where the reply stopped being heard, and a word at its end."""
 
 
 def _clause_runs(clause: ClauseLine, line: ReplyLine) -> list[Run]:
-    """Heard words plain, words on their way dim, words nobody will hear struck through."""
+    """Heard words plain, words on their way slanted, words nobody will hear struck through."""
     heard, unheard = literal(clause.heard[:_LONGEST]), literal(clause.unheard[:_LONGEST])
     over = clause.state in ("cut", "unheard", "failed") or (line.outcome is not None and clause.state != "silent")
     rest: Ink = "struck" if over else "text" if clause.state == "playing" else "provisional"

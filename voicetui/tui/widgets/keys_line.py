@@ -12,7 +12,7 @@ from voicetui.tui.ink import Row, Run
 
 
 class KeysLine(Drawn):
-    """The footer. On a narrow screen the less needed keys give way; with the class ``-typing`` it has the keys for typing."""
+    """The footer. On a narrow screen the less needed keys give way; with the class ``-typing``, those for typing."""
 
     DEFAULT_CSS = "KeysLine { height: 1; }"
 

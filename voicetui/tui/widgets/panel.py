@@ -9,7 +9,7 @@ _PLAIN = (int, float, str, type(None))
 
 
 class Panel(Drawn):
-    """Keeps the newest picture, and which turn is selected (None: the newest). Draws again only when what it shows changed."""
+    """Keeps the newest picture, and which turn is selected (None: the newest). Draws when what it shows changed."""
 
     def __init__(self, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)

@@ -89,9 +89,9 @@ class TimelinePanel(Panel):
 
 
 def going_on(view: ScreenView) -> tuple[float, list[float]]:
-    """The time to look at, and when what goes on there began: the turn's first sound or work, then the end of the user's speech.
+    """The time to look at, and when what goes on there began: its first sound or work, the end of the user's speech.
 
-    At rest that is the end of what happened last.
+    At rest the time is the end of what happened last.
     """
     spans = view.timeline.spans[-_NEWEST:]
     if not spans:

@@ -1,0 +1,37 @@
+"""Where the models are, for the tests that need them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from voicetui.models import ModelError, path_of
+
+
+def _model(name: str) -> Path:
+    try:
+        return path_of(name)
+    except ModelError as error:
+        if os.environ.get("CI") == "true":
+            pytest.fail(str(error))
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def whisper_folder() -> Path:
+    """The folder of faster-whisper tiny.en. Skips where it is not installed, but fails where ``CI`` is true."""
+    return _model("whisper-tiny.en")
+
+
+@pytest.fixture(scope="session")
+def piper_path() -> Path:
+    """The Piper voice en_US-joe-medium; otherwise as ``whisper_folder``."""
+    return _model("piper-en_US-joe-medium")
+
+
+@pytest.fixture(scope="session")
+def gguf_path() -> Path:
+    """SmolLM2-135M-Instruct; otherwise as ``whisper_folder``."""
+    return _model("smollm2-135m-instruct")

@@ -1,0 +1,79 @@
+"""Puts a scene on a headless terminal, and reads what can be seen there."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from textual.pilot import Pilot
+
+from tests.tui.fake_engine import FakeEngine
+from tests.tui.scenes import Scene
+from voicetui.tui.app import VoiceTui
+
+_CELL_WIDTH = 12.2
+_TEXT = re.compile(r'<text class="[^"]*" x="([\d.]+)" y="[\d.]+" textLength="([\d.]+)"[^>]*line-(\d+)\)">([^<]*)</text>')
+APPROACH_MS = 12_000.0
+"""A scene is entered this long before its moment, in small steps, so that sound levels have been seen."""
+
+
+@dataclass
+class Stage:
+    """A running screen."""
+
+    app: VoiceTui
+    engine: FakeEngine
+    pilot: Pilot[Any]
+
+    async def advance(self, ms: float, step_ms: float = 400.0) -> None:
+        """Let session time pass, the screen looking on."""
+        end_ms = self.engine.now_ms() + ms
+        while self.engine.now_ms() < end_ms:
+            self.engine.advance(min(step_ms, end_ms - self.engine.now_ms()))
+            self.app.look_again()
+        await self.settle()
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and let the screen answer."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let the screen draw."""
+        await self.pilot.pause()
+        self.app.look_again()
+        await self.pilot.pause()
+
+    def text(self) -> str:
+        """All that can be seen, as lines without the blanks at their ends."""
+        width, height = self.app.size
+        grid = [[" "] * width for _ in range(height)]
+        for x, _, line, content in _TEXT.findall(self.app.export_screenshot()):
+            place = round(float(x) / _CELL_WIDTH)
+            grid[int(line)][place : place + 1] = [html.unescape(content)]
+            del grid[int(line)][place + 1 : place + _cells(html.unescape(content))]
+            grid[int(line)][place + 1 : place + 1] = [""] * (_cells(html.unescape(content)) - 1)
+        return "\n".join("".join(cells).replace("\u00a0", " ").rstrip() for cells in grid) + "\n"
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+@asynccontextmanager
+async def on_stage(scene: Scene, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Stage]:
+    """Run the screen at the scene's moment."""
+    engine = scene.engine()
+    engine.advance(-min(APPROACH_MS, engine.now_ms()))
+    app = VoiceTui(engine, scene.options)
+    async with app.run_test(size=size) as pilot:
+        stage = Stage(app, engine, pilot)
+        await stage.settle()
+        await stage.advance(scene.at_ms - engine.now_ms())
+        yield stage

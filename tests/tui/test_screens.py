@@ -1,0 +1,54 @@
+"""Golden screens: whole terminals as text, drawn from golden sessions on manual time."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.conftest import CompareGolden
+from tests.tui.scenes import SCENES, SIZES
+from tests.tui.stage import on_stage
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize("name", SCENES)
+async def test_live(name: str, size: tuple[int, int], golden: CompareGolden) -> None:
+    async with on_stage(SCENES[name](), size) as stage:
+        golden(f"{name}-{size[0]}x{size[1]}", stage.text())
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+@pytest.mark.parametrize(("keys", "name"), [("p", "presenter"), ("question_mark", "help")])
+async def test_presenter_and_help(keys: str, name: str, size: tuple[int, int], golden: CompareGolden) -> None:
+    async with on_stage(SCENES["speaking"](), size) as stage:
+        await stage.press(keys)
+        golden(f"{name}-{size[0]}x{size[1]}", stage.text())
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_nothing_is_wider_or_longer_than_the_terminal(size: tuple[int, int]) -> None:
+    async with on_stage(SCENES["barge_in"](), size) as stage:
+        lines = stage.text().splitlines()
+        assert len(lines) == size[1]
+        assert max(map(len, lines)) <= size[0]
+        assert "q quit" in lines[-1], "the way out is always in sight"
+
+
+async def test_help_has_every_key_on_the_smallest_screen() -> None:
+    from voicetui.tui.actions import ACTIONS
+
+    async with on_stage(SCENES["speaking"](), (80, 24)) as stage:
+        await stage.press("question_mark")
+        seen = stage.text()
+        assert all(each.shown in seen for each in ACTIONS)
+        assert "you were not heard" in seen
+        await stage.press("escape")
+        assert "conversation" in stage.text()
+
+
+async def test_a_simulated_tier_is_said_to_be_one_everywhere() -> None:
+    async with on_stage(SCENES["many_turns"](), (80, 24)) as stage:
+        assert "simulated" in stage.text()
+        await stage.press("p")
+        assert "simulated" in stage.text()
