@@ -166,7 +166,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     """Check what a conversation needs, and say how to mend what is wrong."""
     from voicetui.doctor import examine
 
-    return examine(_config(arguments), sys.stdout)
+    return examine(_config(arguments), sys.stdout, arguments.loopback)
 
 
 def _config(arguments: argparse.Namespace) -> Config:
@@ -253,7 +253,7 @@ def _parser() -> argparse.ArgumentParser:
         ("run", run_inputs, _add_run),
         ("models", models, _add_models),
         ("devices", devices, None),
-        ("doctor", doctor, None),
+        ("doctor", doctor, _add_doctor),
     ):
         sub = commands.add_parser(name, help=(command.__doc__ or "").rstrip("."), description=command.__doc__)
         _add_common(sub)
@@ -298,6 +298,10 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "pull"), default="list", help="list them, or fetch them")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: what the demo needs)")
     parser.add_argument("--all", action="store_true", help="every model of the catalogue")
+
+
+def _add_doctor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--loopback", action="store_true", help="also play chirps, hear them, and show the residual")
 
 
 def _positive(text: str) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import shutil
@@ -13,7 +14,11 @@ from typing import NamedTuple, TextIO
 from voicetui import models
 from voicetui.config import Config, recordings_folder
 from voicetui.ports import SoundError
+from voicetui.runtime.clock import SystemClock
 from voicetui.sound.devices import list_devices
+from voicetui.sound.loopback import measure
+from voicetui.sound.microphone import DeviceMicrophone
+from voicetui.sound.speaker import DeviceSpeaker
 from voicetui.wiring import needed_models
 
 _LEAST_FREE_MB = 200
@@ -27,10 +32,12 @@ class Finding(NamedTuple):
     mend: str = ""
 
 
-def examine(config: Config, out: TextIO) -> int:
-    """Print every finding; 1 if anything keeps the main job from running."""
+def examine(config: Config, out: TextIO, loopback: bool = False) -> int:
+    """Print every finding; 1 if anything keeps the main job from running. ``loopback`` also plays and hears chirps."""
     checks: tuple[Callable[[Config], list[Finding]], ...] = (_python, _models, _local_tier, _keys, _devices, _folder)
     findings = [finding for check in checks for finding in check(config)]
+    if loopback:
+        findings.append(asyncio.run(_loopback(config)))
     for finding in findings:
         print(f"{finding.state:5} {finding.what}", file=out)
         if finding.mend:
@@ -108,3 +115,18 @@ def _folder(config: Config) -> list[Finding]:
             Finding("note", f"only {free_mb:.0f} MB free for recordings in {folder}", "make room, or set record.folder")
         ]
     return [Finding("ok", f"recordings in {folder}, {free_mb / 1e3:.0f} GB free")]
+
+
+async def _loopback(config: Config) -> Finding:
+    """The times of speaker and microphone against each other, by chirps through the air."""
+    clock = SystemClock()
+    speaker = DeviceSpeaker(clock, config.audio.output, latency_ms=config.audio.output_latency_ms)
+    try:
+        result = await measure(speaker, DeviceMicrophone(clock, config.audio.input), clock)
+    except SoundError as error:
+        return Finding("bad", f"loopback: {error}", "see `voicetui devices`")
+    heard = f"{len(result.residual_ms)} of {result.played} chirps heard"
+    if not result.residual_ms:
+        return Finding("bad", f"loopback: {heard}", "turn the speaker up, or bring the microphone nearer")
+    spread_ms = max(result.residual_ms) - min(result.residual_ms)
+    return Finding("ok", f"loopback: {heard}, residual {result.median_ms:.1f} ms, spread {spread_ms:.1f} ms")

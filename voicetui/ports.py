@@ -69,7 +69,8 @@ class Microphone(Protocol):
 
 
 class Renderer(Protocol):
-    """What a speaker pulls its sound from. Runs in the audio callback: no locks, no allocation of arrays, no logging."""
+    """What a speaker pulls its sound from. Runs in the audio callback: no locks, no allocation of arrays, no logging.
+    """
 
     rate_hz: int
 

@@ -1,4 +1,5 @@
-"""What a person in the room would hear: the rig's bus, recorded and judged by code that shares nothing with the program.
+"""What a person in the room would hear: the rig's bus, recorded and judged by code that shares nothing with the
+program.
 
 Left is the program's voice, right the user's, in the same frames.
 """

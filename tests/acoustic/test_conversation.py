@@ -1,4 +1,6 @@
-"""The numbers are the ear's: a conversation over a virtual sound card, judged by a recording of what a person would have heard."""
+"""The numbers are the ear's: a conversation over a virtual sound card, judged by a recording of what a person would
+have heard.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ LONG = (
     Line("largest-planet"),
     Line("cup-of-tea"),
     Line("stop-capital-of-japan", over_ms=1200),
-    Line("three-fruits"),
+    Line("plant-grow"),
     Line("stop-capital-of-japan", over_ms=900),
     Line("thank-you"),
 )

@@ -1,4 +1,4 @@
-"""Sound to listen to, made when a test asks for it: two synthesizers, noises, and recordings kept beside the checkout."""
+"""Sound to listen to: two synthesizers, noises, and the recordings kept beside the checkout."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import subprocess
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
 import soxr
+from numpy.typing import NDArray
 
 from voicetui.ports import RATE_HZ, Pcm16, VoiceDetector, VoiceEdge
 
@@ -25,7 +27,12 @@ def read(path: Path) -> Pcm16:
     """A sound file as int16 [n], mono, 16 kHz."""
     sound, rate_hz = soundfile.read(path, dtype="float32", always_2d=True)
     mono = soxr.resample(sound.mean(axis=1), rate_hz, RATE_HZ)
-    return np.round(np.clip(mono, -1.0, 1.0) * 32767).astype(np.int16)
+    return as_pcm(mono * 32767)
+
+
+def as_pcm(steps: NDArray[np.floating[Any]]) -> Pcm16:
+    """Rounded and clipped to int16 [n]."""
+    return np.asarray(np.clip(np.round(steps), -32768, 32767), dtype=np.int16)
 
 
 @cache
@@ -59,13 +66,13 @@ def silence(seconds: float) -> Pcm16:
 def noise(seconds: float, dbfs: float, seed: int = 0) -> Pcm16:
     """White noise of that RMS level."""
     steps = np.random.default_rng(seed).standard_normal(round(seconds * RATE_HZ)) * 32768 * 10 ** (dbfs / 20)
-    return np.clip(np.round(steps), -32768, 32767).astype(np.int16)
+    return as_pcm(steps)
 
 
 def tone(seconds: float, hz: float, dbfs: float) -> Pcm16:
     """A sine of that RMS level."""
     phase = 2 * np.pi * hz * np.arange(round(seconds * RATE_HZ)) / RATE_HZ
-    return np.round(np.sin(phase) * np.sqrt(2) * 32768 * 10 ** (dbfs / 20)).astype(np.int16)
+    return as_pcm(np.sin(phase) * np.sqrt(2) * 32768 * 10 ** (dbfs / 20))
 
 
 def join(*parts: Pcm16) -> Pcm16:
@@ -76,7 +83,7 @@ def join(*parts: Pcm16) -> Pcm16:
 def over(sound: Pcm16, room_dbfs: float, seed: int = 0) -> Pcm16:
     """``sound`` in a room with white noise of that level."""
     room = noise(sound.size / RATE_HZ, room_dbfs, seed)
-    return np.clip(sound.astype(np.int32) + room, -32768, 32767).astype(np.int16)
+    return as_pcm(sound.astype(np.float64) + room)
 
 
 def without_edges(sound: Pcm16, below_dbfs: float = -40.0) -> Pcm16:

@@ -201,12 +201,12 @@ class Desk:
 async def at_desk(
     audio: StubAudio, clock: ManualClock, microphone: DeviceMicrophone | None = None, **how: Any
 ) -> AsyncIterator[Desk]:
-    """Open a microphone on ``audio``: its first three callbacks are 10 ms of quiet noise each."""
+    """Open a microphone on ``audio``: its first callbacks are 10 ms of quiet noise each."""
     microphone = microphone or DeviceMicrophone(clock, backend=audio)
     desk = Desk(clock, audio, microphone)
     opening = asyncio.ensure_future(microphone.open())
     await until(lambda: (audio.streams and audio.stream.started) or opening.done())
-    for number in range(3):
+    for number in range(60):
         if not opening.done():
             await desk.hear(noise(audio.stream.settings.rate_hz // 100, number), **how)
     desk.opened = await opening

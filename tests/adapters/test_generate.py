@@ -289,7 +289,7 @@ async def test_a_server_that_will_not_close_or_idle_does_not_hold_a_cancel_for_e
 
 async def test_cancelling_before_the_first_step_still_ends_in_order() -> None:
     _, posted, _, running = start(token(5, "One"))
-    await asyncio.sleep(0)
+    await settle(1)
     running.cancel()
     await settle()
     assert running.cancelled()

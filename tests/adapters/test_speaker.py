@@ -55,6 +55,9 @@ async def playing(
     await until(lambda: len(audio.streams) > before and audio.stream.started)
     for number in range(3):
         audio.stream.pull(480, None if lead_ms is None else lead_ms - 20 + 10 * number)
+    await settle()
+    if lead_ms is None:
+        await clock.advance(500)
     await until(opening.done)
     try:
         yield speaker, ramp, await opening

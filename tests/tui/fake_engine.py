@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Sequence
 
 from voicetui.events import Entry, Fact
@@ -25,7 +26,7 @@ class FakeEngine:
         latest = -math.inf
         self._due_ms = [latest := max(latest, entry.at) for entry in self._entries]
         self._now_ms = start_ms
-        self._hangs = hangs
+        self.hangs = hangs
         self._sounds = [span for span in fold_timeline(entries).spans if span.lane in ("you", "speaker")]
         self.posted: list[Fact] = []
         self.stopped = 0
@@ -38,9 +39,10 @@ class FakeEngine:
         self._now_ms += ms
 
     def add(self, *entries: Entry) -> None:
-        """Append entries, due at once."""
-        self._entries += entries
-        self._due_ms += [self._now_ms] * len(entries)
+        """Put entries before those that are not due yet; they are due at once."""
+        place = bisect_right(self._due_ms, self._now_ms)
+        self._entries[place:place] = entries
+        self._due_ms[place:place] = [self._now_ms] * len(entries)
 
     def now_ms(self) -> float:
         """The manual time."""
@@ -52,10 +54,7 @@ class FakeEngine:
 
     def entries_since(self, index: int) -> Sequence[Entry]:
         """What is due and not seen yet."""
-        end = index
-        while end < len(self._entries) and self._due_ms[end] <= self._now_ms:
-            end += 1
-        return self._entries[index:end]
+        return self._entries[index : bisect_right(self._due_ms, self.now_ms())]
 
     def levels(self) -> Levels:
         """Levels made up from who speaks when."""
@@ -67,7 +66,7 @@ class FakeEngine:
     def stop(self, why: str = "user") -> None:
         """End at once, unless it hangs."""
         self.stopped += 1
-        self.running = self._hangs
+        self.running = self.hangs
 
     def join(self, seconds: float) -> bool:
         """Note the wait."""

@@ -1,4 +1,4 @@
-"""A session on a real terminal, for tests that need one: ``python -m tests.tui.on_terminal [hang] [chatter] [crash]``."""
+"""A session on a real terminal: ``python -m tests.tui.on_terminal LOG [hang] [chatter] [crash]``."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class RealTimeEngine(FakeEngine):
 
     def join(self, seconds: float) -> bool:
         """Wait as long as it may, if it hangs."""
-        if self._hangs:
+        if self.hangs:
             threading.Event().wait(seconds)
         return super().join(seconds)
 

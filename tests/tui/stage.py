@@ -9,14 +9,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from rich.cells import cell_len
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.scenes import Scene
 from voicetui.tui.app import VoiceTui
 
 _CELL_WIDTH = 12.2
-_TEXT = re.compile(r'<text class="[^"]*" x="([\d.]+)" y="[\d.]+" textLength="([\d.]+)"[^>]*line-(\d+)\)">([^<]*)</text>')
+_TEXT = re.compile(r'<text class="[^"]*" x="([\d.]+)" y="[\d.]+" textLength[^>]*line-(\d+)\)">([^<]*)</text>')
 APPROACH_MS = 12_000.0
 """A scene is entered this long before its moment, in small steps, so that sound levels have been seen."""
 
@@ -48,22 +50,18 @@ class Stage:
         self.app.look_again()
         await self.pilot.pause()
 
+    def strips(self) -> list[Strip]:
+        """The lines of the topmost screen as they go to the terminal."""
+        return self.app.screen._compositor.render_strips()
+
     def text(self) -> str:
         """All that can be seen, as lines without the blanks at their ends."""
         width, height = self.app.size
         grid = [[" "] * width for _ in range(height)]
-        for x, _, line, content in _TEXT.findall(self.app.export_screenshot()):
-            place = round(float(x) / _CELL_WIDTH)
-            grid[int(line)][place : place + 1] = [html.unescape(content)]
-            del grid[int(line)][place + 1 : place + _cells(html.unescape(content))]
-            grid[int(line)][place + 1 : place + 1] = [""] * (_cells(html.unescape(content)) - 1)
+        for x, line, content in _TEXT.findall(self.app.export_screenshot()):
+            text, place, row = html.unescape(content), round(float(x) / _CELL_WIDTH), grid[int(line)]
+            row[place : place + cell_len(text)] = [text, *[""] * (cell_len(text) - 1)]
         return "\n".join("".join(cells).replace("\u00a0", " ").rstrip() for cells in grid) + "\n"
-
-
-def _cells(text: str) -> int:
-    from rich.cells import cell_len
-
-    return cell_len(text)
 
 
 @asynccontextmanager

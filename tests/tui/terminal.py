@@ -58,7 +58,7 @@ class Terminal:
         select.select([], [], [], seconds)
 
     def wait(self, seconds: float, reading: bool = True) -> float:
-        """Wait for the program's end, and say how long that took in seconds. Raises if it takes longer than ``seconds``."""
+        """Wait for the program's end; how many seconds that took. Raises if it takes longer than ``seconds``."""
         start_ms = self.clock.now_ms()
         while self.process.poll() is None:
             if reading:

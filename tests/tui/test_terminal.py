@@ -71,7 +71,9 @@ def test_q_leaves_within_two_seconds_though_the_engine_hangs(start: Start) -> No
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize("words", [(), ("hang",)], ids=["", "hang"])
-def test_a_signal_ends_it_and_restores_the_terminal(start: Start, number: signal.Signals, words: tuple[str, ...]) -> None:
+def test_a_signal_ends_it_and_restores_the_terminal(
+    start: Start, number: signal.Signals, words: tuple[str, ...]
+) -> None:
     terminal = start(*words)
     terminal.process.send_signal(number)
     assert terminal.wait(4) < 2.5

@@ -1,4 +1,5 @@
-"""``decide(state, entry) -> (state, orders)``: pure, so that a recorded session can be decided again without a model."""
+"""``decide(state, entry) -> (state, orders)``: pure, so that a recorded session can be decided again without a model.
+"""
 
 from __future__ import annotations
 

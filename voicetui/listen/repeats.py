@@ -11,7 +11,7 @@ _IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _LETTERS = rf"(?:(?![{_IDEOGRAPH}])[^\W_])+"
 _WORD = re.compile(rf"[{_IDEOGRAPH}]|{_LETTERS}(?:['’\-]{_LETTERS})*")
 _STUTTER = re.compile(r"([^\W\d_]{1,4}?)\1{7,}", re.IGNORECASE)
-_OPENERS = " \t\n-–—([{\"'“‘¿¡"
+_OPENED = re.compile(r"\s[\s\-–—(\[{\"'“‘«¿¡]*$")
 
 MOST_COMPRESSION: Final = 2.4
 """openai/whisper's limit for the zlib ratio of a text that is not a loop."""
@@ -81,4 +81,4 @@ def without_repeats(text: str) -> str:
     if tail is None:
         return text
     starts = [match.start() for match in _WORD.finditer(text)]
-    return text[: starts[tail.start + tail.period]].rstrip(_OPENERS)
+    return _OPENED.sub("", text[: starts[tail.start + tail.period]])

@@ -157,9 +157,10 @@ class WhisperRecogniser:
             if not self._suspect(decoded, part.speech_ms) or decoded.logprob < self._limits.logprob_many:
                 return decoded
             again = decoder.generate(decoder.encode(_led(part.sound, lead_ms), frames), language, most_tokens)
-            if not again.capped and words_of(again.text) == words_of(decoded.text):
-                return again
+            alike = not again.capped and words_of(again.text) == words_of(decoded.text)
             decoded = again
+            if alike and not implausible_repeat(decoded.text, part.speech_ms, self._limits):
+                return decoded
         implausible = implausible_repeat(decoded.text, part.speech_ms, self._limits)
         if (decoded.capped and not implausible) or (implausible and not final):
             return replace(decoded, text=without_repeats(decoded.text))

@@ -151,6 +151,9 @@ class PortAudio:
 _PORTAUDIO: Final = threading.Lock()
 """PortAudio's list of devices and streams is not thread-safe: one call at a time."""
 
+_OPEN: Final[set[object]] = set()
+"""Streams that are not closed. Freeing one would free the code that its thread goes on calling."""
+
 
 def _translated(use: Callable[[Any], _T]) -> _T:
     """What ``use`` makes of the module ``sounddevice``; its errors as ``BackendError``."""
@@ -169,6 +172,7 @@ class _Guarded:
 
     def __init__(self, stream: Stream) -> None:
         self._stream = stream
+        _OPEN.add(stream)
         latency = stream.latency
         self.latency = float(latency[0] if isinstance(latency, tuple) else latency)
 
@@ -182,6 +186,7 @@ class _Guarded:
     def close(self) -> None:
         with _PORTAUDIO:
             _translated(lambda _: self._stream.close())
+            _OPEN.discard(self._stream)
 
 
 def _sounddevice() -> Any:

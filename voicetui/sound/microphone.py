@@ -24,6 +24,8 @@ from voicetui.sound.timing import InputTimer, Source, stamp_lead_ms
 LATENCY_MS: Final = 25.0
 """The latency asked of the device."""
 
+_PROOF: Final = 5
+"""So many plausible stamps in a row mean that the device has them."""
 _RING_S: Final = 4.0
 _STAMPS: Final = 8_192
 _LEAST: Final = RATE_HZ // 100
@@ -58,8 +60,9 @@ class Capture:
 
     @property
     def source(self) -> Source:
-        """Whether the newest callback had a plausible stamp."""
-        return "counted" if math.isnan(self.leads_ms[(self.calls - 1) % _STAMPS]) else "stream"
+        """Whether the newest callbacks had plausible stamps."""
+        newest = np.arange(max(0, self.calls - _PROOF), self.calls) % _STAMPS
+        return "stream" if len(newest) == _PROOF and not np.isnan(self.leads_ms[newest]).any() else "counted"
 
     def opened(self, latency_ms: float) -> None:
         """The stream's reported latency."""

@@ -28,8 +28,8 @@ SILENT_AFTER_MS: Final = 3_000.0
 
 _OPEN_LIMIT_MS: Final = 8_000.0
 _CLOSE_LIMIT_MS: Final = 1_000.0
-_SETTLED_CALLS: Final = 3
-"""Callbacks to see before saying where the times come from."""
+_SETTLING_MS: Final = 400.0
+"""How long a device may take after its first callback to come up with plausible stamps."""
 
 _T = TypeVar("_T")
 
@@ -192,12 +192,18 @@ class LiveStream:
         )
 
     async def _first_calls(self, handler: Handler) -> None:
-        limit = asyncio.ensure_future(self._clock.sleep_until(self._clock.now_ms() + START_LIMIT_MS))
-        while handler.calls < _SETTLED_CALLS and not limit.done() and not self.closed:
-            woken = asyncio.ensure_future(self.wait())
-            await asyncio.wait((woken, limit), return_when=asyncio.FIRST_COMPLETED)
-            woken.cancel()
-        limit.cancel()
+        """Wait until the device calls back, and then a little for stamps to go by."""
+
+        def stamped() -> bool:
+            return handler.source == "stream"
+
+        for limit_ms, enough in ((START_LIMIT_MS, lambda: handler.calls > 0), (_SETTLING_MS, stamped)):
+            limit = asyncio.ensure_future(self._clock.sleep_until(self._clock.now_ms() + limit_ms))
+            while not enough() and not limit.done() and not self.closed:
+                woken = asyncio.ensure_future(self.wait())
+                await asyncio.wait((woken, limit), return_when=asyncio.FIRST_COMPLETED)
+                woken.cancel()
+            limit.cancel()
 
     async def _watch(self, handler: Handler) -> None:
         while not self.loss:

@@ -33,9 +33,13 @@ _STEADY_MS: Final = 3.0
 _STAMP_ERROR_MS: Final = 0.3
 _REPORT_ERROR_MS: Final = 4.0
 """How far steady stamps, and a reported latency, are from the truth, typically (measured against a recorded bus)."""
+_UNPROVEN: Final = 1_000.0
+"""The first stamp counts as if it scattered by the root of this (ms); less and less with every one that agrees."""
+_SETTLING_MS: Final = 1_000.0
+"""Stamps of the first second are not averaged: a sound server's latency comes from a guess."""
 _REPORT_REACH_MS: Final = 60.0
 """A reported latency further off than this pulls no harder."""
-_AVERAGED_CALLS: Final = 3_000
+_AVERAGED_CALLS: Final = 1_000
 _SMOOTHED_CALLS: Final = 32
 _UNRELIABLE_CALLS: Final = 10
 """So many callbacks without a plausible stamp and the frames are counted instead."""
@@ -162,7 +166,7 @@ class InputTimer(_Timer):
         block_ms = frames * self._ms_per_frame
         self._note(block_ms, lead_ms, flagged)
         lost_ms = self._calls.follow(frame, frames, callback_ms, self._flag_ms > 0)
-        if math.isnan(lead_ms):
+        if math.isnan(lead_ms) or frame * self._ms_per_frame < _SETTLING_MS:
             return lost_ms
         # The first frame is at least as old as the block is long.
         lead_ms = callback_ms + min(lead_ms, -block_ms) - frame * self._ms_per_frame - self._calls.base_ms
@@ -187,7 +191,7 @@ class InputTimer(_Timer):
         """The ADC time (session ms) of any frame."""
         lead_ms = -self._latency_ms
         if self._stamps:
-            doubt = (self._variance + _STAMP_ERROR_MS**2) / _REPORT_ERROR_MS**2
+            doubt = (self._variance + _STAMP_ERROR_MS**2 + _UNPROVEN / self._stamps) / _REPORT_ERROR_MS**2
             pull_ms = max(-_REPORT_REACH_MS, min(_REPORT_REACH_MS, lead_ms - self._lead_ms))
             lead_ms = self._lead_ms + pull_ms * doubt / (1 + doubt)
         return self._calls.base_ms + lead_ms + frame * self._ms_per_frame

@@ -105,6 +105,11 @@ class VoiceTui(App[None]):
         elif self._options.close_when_finished and not view.running:
             self.exit()
 
+    @property
+    def view(self) -> ScreenView | None:
+        """The newest picture."""
+        return self._view
+
     def leave_soon(self) -> None:
         """Leave at the next look. May be called from a signal handler."""
         self._told_to_leave = True

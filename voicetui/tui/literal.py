@@ -9,6 +9,8 @@ from functools import lru_cache
 from rich.cells import cell_len, split_graphemes
 
 ELLIPSIS = "…"
+_SHORT = 256
+"""Texts up to this length are remembered: most are drawn again and again."""
 
 _INVISIBLE = frozenset("\u200b\u200e\u200f\u2028\u2029\u2060\ufeff\u061c") | {
     chr(code) for span in ((0x202A, 0x202F), (0x2066, 0x206A)) for code in range(*span)
@@ -16,7 +18,6 @@ _INVISIBLE = frozenset("\u200b\u200e\u200f\u2028\u2029\u2060\ufeff\u061c") | {
 """Zero-width and direction-changing characters: they would shift or reorder what stands beside them."""
 
 
-@lru_cache(maxsize=4096)
 def literal(text: str) -> str:
     """``text`` on one line, with nothing in it that a terminal would obey.
 
@@ -25,7 +26,7 @@ def literal(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_shown(character) for character in text)
+    return _literal_short(text) if len(text) <= _SHORT else _literal(text)
 
 
 def width(text: str) -> int:
@@ -63,6 +64,13 @@ def fit(text: str, cells: int, align_right: bool = False) -> str:
     short = clip(text, cells)
     pad = " " * max(0, cells - width(short))
     return pad + short if align_right else short + pad
+
+
+def _literal(text: str) -> str:
+    return "".join(_shown(character) for character in text)
+
+
+_literal_short = lru_cache(maxsize=4096)(_literal)
 
 
 def _shown(character: str) -> str:

@@ -31,7 +31,7 @@ class ChooseScreen(ModalScreen[str]):
             width: auto; max-width: 90%; height: auto; max-height: 80%;
             background: $surface; border: round $ink-faint; padding: 0 1;
         }
-        Static { color: $ink-dim; padding: 0 1 1 1; height: auto; }
+        Static { color: $ink-dim; padding: 0 1 1 1; width: auto; height: auto; }
         OptionList, OptionList:focus {
             width: auto; height: auto; max-height: 100%; background: $surface; border: none; padding: 0 1;
         }

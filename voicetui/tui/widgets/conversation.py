@@ -19,8 +19,8 @@ from voicetui.views.transcript import ClauseLine, ReplyLine, UserLine
 
 _MARGIN = 11
 """Cells before the words: the turn's number and who speaks."""
-_LONGEST = 4000
-"""Characters of one line that are shown: more would never be seen at once."""
+_LONGEST = 3000
+"""Characters of one text that are shown: more would never be seen at once."""
 
 
 class Conversation(Panel):
@@ -131,7 +131,7 @@ def _rows_of(line: UserLine | ReplyLine, width: int, gap_ms: float | None) -> tu
 
 
 def _user_rows(line: UserLine, width: int) -> tuple[Row, ...]:
-    text = literal(line.text[:_LONGEST])
+    text = _ending(line.text)
     if line.state == "rejected":
         words: list[Run] = [Run(text + "  " if text else "", "rejected"), Run(f"∅\u00a0{literal(line.reason)}", "dim")]
         return _block("", Run("you", "dim"), words, width, None)
@@ -147,7 +147,7 @@ def _user_rows(line: UserLine, width: int) -> tuple[Row, ...]:
 def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row, ...]:
     words = [run for clause in line.clauses for run in _clause_runs(clause, line)]
     if line.pending.strip():
-        words.append(Run(literal(line.pending[:_LONGEST]), "struck" if line.outcome is not None else "provisional"))
+        words.append(Run(_ending(line.pending), "struck" if line.outcome is not None else "provisional"))
     place = next((place for place, run in enumerate(words) if run.ink == "struck"), len(words))
     if line.outcome is not None and line.outcome != "completed":
         glyph, said, ink = _OUTCOMES[line.outcome]
@@ -173,10 +173,15 @@ _OUTCOMES: dict[Outcome, tuple[str, str, Ink]] = {
 
 def _clause_runs(clause: ClauseLine, line: ReplyLine) -> list[Run]:
     """Heard words plain, words on their way slanted, words nobody will hear struck through."""
-    heard, unheard = literal(clause.heard[:_LONGEST]), literal(clause.unheard[:_LONGEST])
+    heard, unheard = _ending(clause.heard), literal(clause.unheard[:_LONGEST])
     over = clause.state in ("cut", "unheard", "failed") or (line.outcome is not None and clause.state != "silent")
     rest: Ink = "struck" if over else "text" if clause.state == "playing" else "provisional"
     return [run for run in (Run(heard), Run(unheard, rest)) if run.text]
+
+
+def _ending(text: str) -> str:
+    """The text, or of a very long one its end."""
+    return literal(text if len(text) <= _LONGEST else f"… {text[-_LONGEST:]}")
 
 
 def _block(
