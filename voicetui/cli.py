@@ -69,6 +69,8 @@ def demo(arguments: argparse.Namespace) -> int:
     from voicetui.wiring import Choice
 
     config = _config(arguments)
+    if arguments.serve is not None:
+        return _serve(arguments, config)
     scenario = load_scenario(assets() / "scenarios" / "demo.toml")
     choice = Choice(
         "demo",
@@ -190,8 +192,24 @@ def _headless(
     return asyncio.run(run_headless(config, choice, seconds=seconds, json_file=json_file, refused=refused))
 
 
+def _serve(arguments: argparse.Namespace, config: Config) -> int:
+    from voicetui.serve import serve
+
+    _pull_missing(config)
+    chosen = [
+        word
+        for name in ("config", "tier", "overlap")
+        if (value := getattr(arguments, name)) is not None
+        for word in (f"--{name}", value)
+    ]
+    flags = [f"--{name.replace('_', '-')}" for name in ("no_record", "present") if getattr(arguments, name)]
+    return serve(["demo", *chosen, *flags], arguments.serve)
+
+
 def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notice: str) -> int:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    from voicetui.serve import NOTICE, served
+
+    if not served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
         print(
             "voicetui: this is no terminal, so there is no screen. Use --headless, or `voicetui run INPUT...`.",
             file=sys.stderr,
@@ -200,7 +218,7 @@ def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notic
     from voicetui.screen import show
 
     _pull_missing(config)
-    return show(config, choice, notice, present=getattr(arguments, "present", False))
+    return show(config, choice, notice or (NOTICE if served() else ""), present=getattr(arguments, "present", False))
 
 
 def _no_input_advice(list_devices: object) -> str:
@@ -286,6 +304,20 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     _add_session(parser)
     parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
     parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
+    parser.add_argument(
+        "--serve",
+        nargs="?",
+        type=_port,
+        const=8000,
+        metavar="PORT",
+        help="show the screen in a browser, on this machine only (default 8000)",
+    )
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is no port: 1 to 65535 are")
+    return int(text)
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

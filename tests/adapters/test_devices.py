@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 import threading
@@ -52,7 +53,7 @@ def test_devices_are_listed_with_host_and_defaults() -> None:
 def test_no_device_is_an_empty_list_and_a_line_of_advice() -> None:
     nothing = StubAudio(ManualClock(), [], default=(-1, -1), hosts=())
     assert list_devices(nothing) == []
-    with pytest.raises(SoundError, match=r"there is no microphone.*Type to it instead"):
+    with pytest.raises(SoundError, match=r"there is no microphone.*or type to it"):
         choose("input", None, nothing)
     with pytest.raises(SoundError, match="there is no speaker"):
         choose("output", "default", nothing)
@@ -239,6 +240,21 @@ def test_without_portaudio_everything_imports_and_the_advice_is_given(error: str
         check=True,
     )
     assert advice in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="ALSA is Linux's")
+@pytest.mark.parametrize("path", ["/dev/null", "/nowhere/asound.conf"])
+def test_an_alsa_without_configuration_is_an_error_and_not_the_end_of_the_process(path: str) -> None:
+    code = "from voicetui.sound.devices import list_devices; list_devices()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "ALSA_CONFIG_PATH": path},
+    )
+    assert done.returncode == 1
+    assert f"ALSA_CONFIG_PATH is {path}, which holds no ALSA configuration" in done.stderr
 
 
 @pytest.mark.anyio

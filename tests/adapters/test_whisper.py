@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+from faster_whisper.feature_extractor import FeatureExtractor
 
 from tests.adapters.hearing import join, noise, over, recording, say, silence
 from voicetui.events.words import normalise_words
@@ -214,6 +216,11 @@ def whisper(whisper_folder: Path) -> WhisperRecogniser:
     return WhisperRecogniser(whisper_folder, clock=SystemClock(), language="en")
 
 
+@pytest.fixture(scope="module")
+def decoder(whisper_folder: Path) -> WhisperDecoder:
+    return WhisperDecoder(whisper_folder)
+
+
 @pytest.mark.models
 class TestRealSpeech:
     @pytest.mark.parametrize(
@@ -273,8 +280,19 @@ class TestRealSpeech:
         recognition = whisper.recognise(over(join(*[sentence] * 10), -65), True)
         assert words(recognition.text).count("i would like to book a table for two people") >= 9
 
-    def test_a_token_limit_that_is_hit_is_noticed(self, whisper_folder: Path) -> None:
-        decoder = WhisperDecoder(whisper_folder)
+    @pytest.mark.parametrize("samples", [0, 1, 159, 4000, 4001, 48_000, 47_999, 500_000])
+    def test_the_spectrogram_is_that_of_sound_padded_with_zeros(self, decoder: WhisperDecoder, samples: int) -> None:
+        sound = noise(samples / RATE_HZ, -20)
+        padded = np.zeros(1000 * 160, np.float32)
+        padded[: min(samples, padded.size)] = sound[: padded.size] / np.float32(32768)
+        plain = FeatureExtractor()(padded)[:, :1000]
+        # The last frames of a cut differ: what the window sees after it is silence here, a mirror image there.
+        same = slice(0, 1000 if samples < padded.size else 997)
+        ours = decoder.features(sound, 1000)
+        assert ours.shape == (80, 1000)
+        assert ours[:, same] == pytest.approx(plain[:, same], abs=2e-3)
+
+    def test_a_token_limit_that_is_hit_is_noticed(self, decoder: WhisperDecoder) -> None:
         encoded = decoder.encode(join(silence(0.3), spoken("I would like to book a table")), 1000)
         assert decoder.generate(encoded, "en", 4).capped
         assert not decoder.generate(encoded, "en", 60).capped

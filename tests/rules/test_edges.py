@@ -125,6 +125,13 @@ class TestTimes:
         for plain, offset in zip(edges(TALK, TALK_FRAMES), edges(with_offset, TALK_FRAMES), strict=True):
             assert offset.sample == pytest.approx(plain.sample, abs=HOP_SAMPLES)
 
+    def test_silence_in_place_of_gated_sound_is_not_taken_for_the_room(self) -> None:
+        loud_room = sound((1500, -40), (800, -20), (700, -40))
+        gated = np.concatenate((loud_room[: 700 * MS], np.zeros(5000 * MS, np.int16), loud_room[1490 * MS :]))
+        _, paused = edges(gated, speech_from(5740, 6540, gated.size // FRAME_SAMPLES))
+        assert paused.noise_dbfs == pytest.approx(-40, abs=1)
+        assert ms_of(paused.sample) == pytest.approx(6510, abs=10)
+
     def test_speech_from_the_first_sample_on_has_a_right_end_though_the_room_is_unknown(self) -> None:
         at_once = sound((1000, -20), (600, -60))
         _, paused = edges(at_once, speech_from(0, 1040, at_once.size // FRAME_SAMPLES))

@@ -16,6 +16,7 @@ from textual.strip import Strip
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.scenes import Scene
 from voicetui.tui.app import VoiceTui
+from voicetui.tui.view import ScreenView
 
 _CELL_WIDTH = 12.2
 _TEXT = re.compile(r'<text class="[^"]*" x="([\d.]+)" y="[\d.]+" textLength[^>]*line-(\d+)\)">([^<]*)</text>')
@@ -31,7 +32,7 @@ class Stage:
     engine: FakeEngine
     pilot: Pilot[Any]
 
-    async def advance(self, ms: float, step_ms: float = 400.0) -> None:
+    async def advance(self, ms: float, step_ms: float = 1000.0) -> None:
         """Let session time pass, the screen looking on."""
         end_ms = self.engine.now_ms() + ms
         while self.engine.now_ms() < end_ms:
@@ -49,6 +50,11 @@ class Stage:
         await self.pilot.pause()
         self.app.look_again()
         await self.pilot.pause()
+
+    def picture(self) -> ScreenView:
+        """What the screen knows."""
+        assert self.app.view is not None
+        return self.app.view
 
     def strips(self) -> list[Strip]:
         """The lines of the topmost screen as they go to the terminal."""

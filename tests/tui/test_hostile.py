@@ -16,6 +16,7 @@ from voicetui.events.orders import Commit, EndTurn, OpenUtterance, Reject, Revis
 from voicetui.events.reply import ClauseCut, TimedToken, TokensArrived
 from voicetui.events.session import Fault, SessionOpened, TierFacts
 from voicetui.events.sound import DeviceLost, DeviceOpened
+from voicetui.events.speak import ClauseEnded, ClauseStarted
 from voicetui.runtime.engine import Levels
 from voicetui.tui.options import ScreenOptions
 
@@ -44,8 +45,8 @@ CONTROLS = [
     "lone \ud83d",
 ]
 WIDE = [
-    "🌍🌍🌍", "⚙️ gear", "👩\u200d👩\u200d👧\u200d👦 family", "🇫🇷 flag", "e\u0301le\u0301phant", "日本語のテキスト", "שלום עולם",
-    "\u202etxt.exe",
+    "🌍🌍🌍", "⚙️ gear", "👩\u200d👩\u200d👧\u200d👦 family", "🇫🇷 flag", "e\u0301le\u0301phant", "日本語のテキスト",
+    "שלום עולם", "\u202etxt.exe",
 ]  # fmt: skip
 
 
@@ -93,11 +94,10 @@ async def test_no_control_character_reaches_a_cell(text: str) -> None:
         assert "you " in stage.app.live.conversation.rows[1].text
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
-@pytest.mark.parametrize("text", [text * repeat for text in WIDE for repeat in (1, 12)])
-async def test_rows_stay_within_the_terminal(text: str, size: tuple[int, int]) -> None:
-    async with on_stage(everywhere(text), size) as stage:
-        assert all(line.cell_length == size[0] for line in stage.strips())
+@pytest.mark.parametrize("text", [text * 12 for text in WIDE])
+async def test_rows_stay_within_the_terminal(text: str) -> None:
+    async with on_stage(everywhere(text), (80, 24)) as stage:
+        assert all(line.cell_length == 80 for line in stage.strips())
 
 
 async def test_twenty_thousand_pieces_stay_bounded_and_whole() -> None:
@@ -116,7 +116,9 @@ async def test_twenty_thousand_pieces_stay_bounded_and_whole() -> None:
                 assert len(stage.app.live.conversation.rows) <= 12
         text = "".join(words)
         stage.engine.add(Entry(1, stage.engine.now_ms(), ClauseCut(basis, 0, text, text)))
-        stage.engine.add(Entry(2, stage.engine.now_ms(), EndTurn(1, basis, "completed", text)))
+        stage.engine.add(Entry(2, stage.engine.now_ms(), ClauseStarted(basis, 0)))
+        stage.engine.add(Entry(3, stage.engine.now_ms(), ClauseEnded(basis, 0)))
+        stage.engine.add(Entry(4, stage.engine.now_ms(), EndTurn(1, basis, "completed", text)))
         await stage.settle()
         view = stage.app.view
         assert view is not None and view.transcript.replies()[1].text == text.strip()
@@ -142,7 +144,7 @@ async def test_levels_from_another_thread_do_no_harm() -> None:
         def measure() -> None:
             nonlocal newest
             count = 0
-            while not stop.is_set():
+            while not stop.wait(0.0005):
                 count += 1
                 newest = Levels(-float(count % 60), -float(count % 50), (-20.0,) * 50, (-30.0,) * 50)
 
@@ -150,7 +152,7 @@ async def test_levels_from_another_thread_do_no_harm() -> None:
         thread = threading.Thread(target=measure)
         thread.start()
         try:
-            for _ in range(40):
+            for _ in range(12):
                 await stage.advance(50)
         finally:
             stop.set()

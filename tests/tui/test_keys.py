@@ -11,6 +11,7 @@ from voicetui.events import Entry
 from voicetui.events.session import InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
 from voicetui.tui.actions import ACTIONS
 from voicetui.tui.app import LEAVE_TICKS, VoiceTui
+from voicetui.tui.lanes import LABEL_CELLS
 from voicetui.tui.screens.presenter import PresenterScreen
 from voicetui.tui.widgets.recent import RecentTurns
 from voicetui.tui.widgets.type_line import TypeLine
@@ -39,9 +40,8 @@ async def test_commands_become_facts() -> None:
 
 async def test_talk_and_mute_are_toggles_of_what_the_session_says() -> None:
     async with on_stage(SCENES["speaking"]()) as stage:
-        stage.engine.add(
-            Entry(9000, stage.engine.now_ms(), Muted(True)), Entry(9001, stage.engine.now_ms(), TalkKey(True))
-        )
+        now_ms = stage.engine.now_ms()
+        stage.engine.add(Entry(9000, now_ms, Muted(True)), Entry(9001, now_ms, TalkKey(True)))
         await stage.settle()
         assert "muted" in stage.text() and "talk key down" in stage.text()
         await stage.press("m", "space")
@@ -158,6 +158,22 @@ async def test_selecting_turns_with_the_mouse() -> None:
         await stage.pilot.click(RecentTurns, offset=(6 + 2 * 2, 3))
         await stage.settle()
         assert stage.app.live.selected == 3
+
+
+async def test_the_mouse_tells_of_a_span_and_selects_its_turn() -> None:
+    async with on_stage(SCENES["speaking"]()) as stage:
+        timeline = stage.app.live.timeline
+        span = next(span for span in stage.picture().timeline.spans if span.lane == "endpoint" and span.turn == 2)
+        cell = int((span.start_ms + 200 - timeline.window.start_ms) // timeline.window.ms_per_cell)
+        await stage.pilot.hover(timeline, offset=(LABEL_CELLS + cell, 3))
+        await stage.settle()
+        assert "endpoint 450 ms   turn 2   silence, 450 ms" in stage.text()
+        await stage.pilot.click(timeline, offset=(LABEL_CELLS + cell, 3))
+        await stage.settle()
+        assert stage.app.live.selected == 2
+        await stage.pilot.hover("#keys")
+        await stage.settle()
+        assert "ms/cell" in stage.text()
 
 
 async def test_zoom_scroll_and_follow() -> None:

@@ -10,6 +10,7 @@ from voicetui.tui.ink import Row
 from voicetui.tui.lanes import LABEL_CELLS, Tall, timeline_rows, wave
 from voicetui.tui.view import ScreenView
 from voicetui.tui.window import Window
+from voicetui.views.timeline import LANES
 
 WIDTH = 120
 
@@ -22,20 +23,7 @@ def view_at(journal: JournalBuilder, at_ms: float) -> ScreenView:
 
 def lanes(view: ScreenView, window: Window, selected: int | None = None) -> dict[str, Row]:
     rows = timeline_rows(view, window, WIDTH, selected)
-    names = (
-        "ruler",
-        "marks",
-        "you",
-        "endpoint",
-        "transcribe",
-        "context",
-        "llm",
-        "clauses",
-        "synthesis",
-        "speaker",
-        "gap",
-    )
-    return dict(zip(names, rows, strict=True))
+    return dict(zip(("ruler", "marks", *LANES, "gap"), rows, strict=True))
 
 
 def cells(row: Row) -> str:
@@ -114,6 +102,6 @@ def test_every_row_fits() -> None:
 
 
 def test_waves_are_higher_the_louder_and_mirrored_where_there_is_room() -> None:
-    assert [wave(dbfs, 1) for dbfs in (-80, -35, 0)] == ["▁", "▄", "█"]
+    assert [wave(dbfs, 1) for dbfs in (-80, -27, 0)] == ["▁", "▄", "█"]
     assert wave(-80, 2) == " ▁" and wave(0, 2) == "██"
     assert wave(0, 4) == "████" and wave(-80, 4) == " ▄▀ "

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from tests.journal_builder import JournalBuilder
+from tests.tui.fake_engine import FakeEngine
+from voicetui.tui.feed import Feed
+from voicetui.tui.widgets.timeline import going_on
 from voicetui.tui.window import ZOOMS_MS, Window
 
 CELLS = 100
@@ -21,6 +25,21 @@ def test_a_page_turns_to_the_beginning_of_the_turn_where_it_fits() -> None:
 def test_else_to_the_gap_and_else_keeps_a_part() -> None:
     assert Window(0, 50).follow(9000, CELLS, [1000, 6000]).start_ms == 5700
     assert Window(0, 50).follow(20000, CELLS, [1000, 6000]).start_ms == 17750
+
+
+def test_at_rest_the_last_gap_comes_back_into_sight() -> None:
+    journal = JournalBuilder().opened().ready()
+    journal.turn("What time is it?", ["It is noon, and the sun is out."])
+    times = journal.times[1]
+
+    def look(at_ms: float) -> tuple[float, list[float]]:
+        feed = Feed(FakeEngine(journal.entries, at_ms))
+        feed.drain()
+        return going_on(feed.picture())
+
+    assert look(times.reply_end - 100) == (times.reply_end - 100, [times.onset, times.user_end])
+    assert look(times.reply_end + 500) == (times.reply_end, [times.onset, times.user_end])
+    assert look(times.reply_end + 1500) == (times.reply_start, [times.user_end])
 
 
 def test_time_that_runs_backwards_is_followed() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Literal
 
 from voicetui.conversation import floor
-from voicetui.conversation.state import Step, Utterance
+from voicetui.conversation.state import Reply, Step, Utterance
 from voicetui.conversation.utterance import partial_due
 from voicetui.conversation.words import backchannel
 from voicetui.events.listen import Transcribed
@@ -34,17 +34,19 @@ def began(step: Step, onset_ms: float) -> None:
 
 
 def lasted(step: Step, purpose: str, due_ms: float) -> None:
-    """The speech over the reply reached one of its marks."""
+    """The speech over the reply, or the silence after it, reached one of its marks."""
     reply, utterance = step.state.reply, step.state.utterance
-    if reply is None or utterance is None or utterance.bid or not utterance.speaking:
+    if reply is None or utterance is None or utterance.bid or utterance.speaking == (purpose == "give_back"):
         return
-    if purpose == "bid_pause" and reply.quiet == "ducked":
+    if purpose == "give_back":
+        _let_go(step, reply)
+    elif purpose == "bid_pause" and reply.quiet == "ducked":
         step.order(Pause(reply.basis))
         step.put(floor.changed(reply, quiet="paused"))
     elif purpose == "bid_words":
         partial_due(step, due_ms)
     elif purpose == "bid_long":
-        _bid(step)
+        bid(step)
 
 
 def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
@@ -54,7 +56,7 @@ def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
         return ""
     nothing = bool(fact.doubt) or not normalise_words(fact.text)
     if not nothing and not backchannel(fact.text) and (settles or _sure(fact)):
-        _bid(step)
+        bid(step)
         return ""
     if not settles:
         return ""
@@ -77,12 +79,17 @@ def give_back(step: Step, utterance: Utterance, reason: str) -> None:
     if utterance.over == "reply":
         kind: Literal["backchannel", "noise"] = "backchannel" if reason == "backchannel" else "noise"
         step.order(BargeIn(reply.basis, utterance.number, kind, utterance.onset_ms))
+    _let_go(step, reply)
+
+
+def _let_go(step: Step, reply: Reply) -> None:
+    """The reply may be heard, at full level."""
     if reply.quiet:
         step.order(Resume(reply.basis))
     floor.advance(step, step.put(floor.changed(reply, quiet="", held=False)))
 
 
-def _bid(step: Step) -> None:
+def bid(step: Step) -> None:
     """The user wants the floor: the reply is cut, its work cancelled, and only what was heard will be remembered."""
     reply, utterance = step.state.reply, step.state.utterance
     assert utterance is not None

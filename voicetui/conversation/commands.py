@@ -6,7 +6,7 @@ import msgspec
 
 from voicetui.conversation import endpoint, floor, speculate
 from voicetui.conversation.state import Step
-from voicetui.events.orders import BargeIn, Commit, EndSession, GateMic, PrepareTier, Reject
+from voicetui.events.orders import BargeIn, Commit, GateMic, PrepareTier, Reject
 from voicetui.events.session import Muted, OverlapChosen, Said, StopAsked, TalkKey, TierChosen
 
 _LAST_CUT_MS = 500.0
@@ -15,7 +15,7 @@ _LAST_CUT_MS = 500.0
 
 def said(step: Step, fact: Said) -> None:
     """A typed turn takes the floor from whatever is being said."""
-    if not fact.text.strip():
+    if not fact.text.strip() or step.state.stopping:
         return
     step.set(typed=(*step.state.typed, fact.text.strip()))
     if step.state.reply is not None:
@@ -23,11 +23,11 @@ def said(step: Step, fact: Said) -> None:
 
 
 def commit_typed(step: Step) -> None:
-    """Commit the oldest typed turn once nothing older is being answered; open speech is dropped in its favour."""
+    """Commit what was typed, as one turn, once nothing older is being answered; open speech is dropped for it."""
     if not step.state.typed or step.state.reply is not None or step.state.ending is not None:
         return
-    text, *rest = step.state.typed
-    step.set(typed=tuple(rest))
+    text = " ".join(step.state.typed)
+    step.set(typed=())
     if step.state.utterance is not None:
         step.order(Reject(step.state.utterance.number, "typed over", step.state.utterance.text))
         step.set(utterance=None)
@@ -90,9 +90,7 @@ def stop_asked(step: Step, fact: StopAsked) -> None:
     speculate.drop(step, "session ended")
     if step.state.reply is not None:
         floor.cut(step, step.state.reply, "interrupted", "session ended")
-    if step.state.ending is None:
-        step.order(EndSession(fact.why))
-    else:
+    if step.state.ending is not None:
         step.set(stop_wake=step.wake(step.at_ms + _LAST_CUT_MS, "stop"))
 
 

@@ -1,9 +1,8 @@
-"""``decide(state, entry) -> (state, orders)``: pure, so that a recorded session can be decided again without a model.
-"""
+"""``decide(state, entry) -> (state, orders)``: pure, so that a recorded session can be decided again without models."""
 
 from __future__ import annotations
 
-from voicetui.conversation import barge_in, commands, endpoint, floor
+from voicetui.conversation import barge_in, commands, endpoint, floor, late
 from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
@@ -35,13 +34,14 @@ from voicetui.events.speak import (
 
 def decide(state: State, entry: Entry) -> tuple[State, tuple[Order, ...]]:
     """Apply one appended fact. Orders in a journal are not decided on: they are what was decided."""
-    if not isinstance(entry.body, Fact):
+    if state.over or not isinstance(entry.body, Fact):
         return state, ()
     step = Step(state, entry.at)
     _apply(step, entry.body, entry.at)
-    endpoint.commit_if_over(step)
     commands.commit_typed(step)
-    if step.state.stopping and step.state.ending is None and state.ending is not None:
+    endpoint.commit_if_over(step)
+    if step.state.stopping and step.state.ending is None:
+        step.set(over=True)
         step.order(EndSession(step.state.stopping))
     return step.state, tuple(step.orders)
 
@@ -55,10 +55,12 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             endpoint.speech_started(step, fact, at_ms)
         case SpeechPaused():
             endpoint.speech_paused(step, fact, at_ms)
-        case Transcribed():
+        case Transcribed() if step.state.utterance is not None and step.state.utterance.number == fact.utterance:
             endpoint.transcribed(step, fact, at_ms)
+        case Transcribed():
+            late.words_came_late(step, fact, at_ms)
         case TranscribeFailed():
-            endpoint.transcribe_failed(step, fact)
+            endpoint.transcribe_failed(step, fact, at_ms)
         case Woke():
             _woke(step, fact.wake, at_ms)
         case ClauseCut():
@@ -70,7 +72,7 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
         case ClauseSynthesized():
             floor.synthesized(step, fact)
         case SynthesisFailed():
-            floor.synthesis_failed(step, fact.basis, fact.clause)
+            floor.synthesis_failed(step, fact)
         case ClauseStarted():
             floor.clause_started(step, fact)
         case ClauseEnded():
@@ -128,9 +130,9 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
 
 
 def _device_lost(step: Step, fact: DeviceLost) -> None:
-    """Without a speaker the reply cannot be heard; without a microphone the open utterance will not end by itself."""
+    """Without a speaker the reply cannot be heard; without a microphone speech that goes on has no end."""
     message = f"{fact.name}: {fact.reason}"
     if fact.role == "output" and step.state.reply is not None:
         floor.cut(step, step.state.reply, "failed", message)
-    if fact.role == "input" and step.state.utterance is not None:
-        endpoint.reject(step, "failed", message)
+    if fact.role == "input" and step.state.utterance is not None and step.state.utterance.speaking:
+        endpoint.give_up(step, message)

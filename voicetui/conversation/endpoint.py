@@ -6,17 +6,20 @@ from typing import Literal
 
 from voicetui.conversation import barge_in, floor, speculate
 from voicetui.conversation.history import turn_text
-from voicetui.conversation.state import Pause, Step, Utterance
+from voicetui.conversation.state import Closed, Pause, Step, Utterance
 from voicetui.conversation.utterance import next_partial, revise, transcribe_pause
 from voicetui.conversation.words import backchannel, unfinished
 from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
 from voicetui.events.orders import Commit, OpenUtterance, Reject
 from voicetui.events.words import normalise_words
 
+_WITHOUT_WORDS = ("no words", "no speech", "failed")
+"""Why an utterance was rejected whose words, should they come after all, make a turn."""
+
 
 def speech_started(step: Step, fact: SpeechStarted, at_ms: float) -> None:
     """Open an utterance, or let the open one go on."""
-    if step.state.muted:
+    if step.state.muted or step.state.stopping:
         return
     policy = step.state.policy
     if step.state.utterance is not None:
@@ -45,6 +48,8 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     undecided = utterance.over and not utterance.bid
     if full or undecided or utterance.key_up:
         transcribe_pause(step)
+    if undecided:
+        step.utter_wake("give_back", at_ms + policy.give_back_ms)
     if utterance.key_up:
         step.utter(silence_over=True)
     else:
@@ -61,8 +66,7 @@ def silence_over(step: Step) -> None:
 def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
     """Revise the utterance's words; settle them if this answers the current pause."""
     utterance = step.state.utterance
-    if utterance is None or utterance.number != fact.utterance:
-        return
+    assert utterance is not None
     newest = fact.request == utterance.request
     settles = newest and fact.final and not utterance.speaking
     step.utter(transcribing=utterance.transcribing and not newest)
@@ -81,14 +85,16 @@ def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
         speculate.words_settled(step)
 
 
-def transcribe_failed(step: Step, fact: TranscribeFailed) -> None:
+def transcribe_failed(step: Step, fact: TranscribeFailed, at_ms: float) -> None:
     """Without words there is no turn; the session goes on."""
     utterance = step.state.utterance
     if utterance is None or utterance.number != fact.utterance or fact.request != utterance.request:
         return
     step.utter(transcribing=False)
-    if fact.final:
-        reject(step, "failed", fact.message)
+    if fact.final and not utterance.speaking:
+        give_up(step, fact.message)
+    elif utterance.speaking:
+        next_partial(step, at_ms + step.state.policy.partial_every_ms)
 
 
 def commit_if_over(step: Step) -> None:
@@ -111,7 +117,7 @@ def commit_if_over(step: Step) -> None:
     basis = speculate.adopt(step, text, utterance.revision)
     key = utterance.key_up
     step.order(Commit(basis, utterance.number, text, "key" if key else "silence", None if key else _waited_ms(step)))
-    step.set(utterance=None, carried="")
+    step.set(utterance=None, carried="", closed=Closed(utterance.number, utterance.text))
     floor.begin(step, basis, text, utterance.pause.user_end_ms)
 
 
@@ -120,16 +126,32 @@ def reject(step: Step, reason: str, text: str = "") -> None:
     utterance = step.state.utterance
     assert utterance is not None
     step.order(Reject(utterance.number, reason, text))
-    step.set(utterance=None)
+    step.set(utterance=None, closed=Closed(utterance.number, "") if reason in _WITHOUT_WORDS else None)
     speculate.drop(step, "rejected")
     barge_in.give_back(step, utterance, reason)
 
 
-def _open(step: Step, fact: SpeechStarted, at_ms: float) -> Utterance:
+def give_up(step: Step, message: str) -> None:
+    """The open utterance gets no words: it is no turn, unless words carried over still wait for their answer."""
+    utterance = step.state.utterance
+    assert utterance is not None
+    if not step.state.carried:
+        reject(step, "failed", message)
+        return
+    pause = utterance.pause or Pause(utterance.start_sample, None)
+    step.utter(speaking=False, pause=pause, settled=True, silence_over=True, doubt="failed")
+
+
+def spoken_over(step: Step) -> Literal["", "reply", "thinking"]:
+    """What speech that begins now is spoken over."""
     reply = step.state.reply
-    over: Literal["", "reply", "thinking"] = ""
-    if reply is not None:
-        over = "reply" if reply.queued else "thinking"
+    if reply is None:
+        return ""
+    return "reply" if reply.queued else "thinking"
+
+
+def _open(step: Step, fact: SpeechStarted, at_ms: float) -> Utterance:
+    reply, over = step.state.reply, spoken_over(step)
     number = step.state.next_utterance
     utterance = Utterance(number=number, start_sample=fact.sample, onset_ms=at_ms, over=over)
     step.set(next_utterance=number + 1, utterance=utterance)
@@ -143,10 +165,11 @@ def _wait_for_the_rest(step: Step, fact: Transcribed) -> None:
     """Words that ask for more get a longer silence."""
     utterance = step.state.utterance
     assert utterance is not None and utterance.pause is not None
-    if utterance.key_up or fact.doubt or backchannel(fact.text) or not unfinished(fact.text):
+    end_ms = utterance.pause.user_end_ms
+    if utterance.key_up or fact.doubt or end_ms is None or backchannel(fact.text) or not unfinished(fact.text):
         return
     step.utter(silence_over=False)
-    step.utter_wake("endpoint", utterance.pause.user_end_ms + step.state.policy.unfinished_ms)
+    step.utter_wake("endpoint", end_ms + step.state.policy.unfinished_ms)
 
 
 def _waited_ms(step: Step) -> float:

@@ -6,12 +6,20 @@ from typing import Literal
 
 import msgspec
 
+from voicetui.conversation import speculate
 from voicetui.conversation.history import messages, remember
-from voicetui.conversation.state import Clause, Ending, Reply, Step
+from voicetui.conversation.state import Clause, ClauseState, Ending, Reply, Step
 from voicetui.events.base import Basis
 from voicetui.events.orders import Cancel, Cut, EndTurn, FinishPlayback, GateMic, Generate, Outcome, Play, Synthesize
 from voicetui.events.reply import ClauseCut, GenerationEnded, GenerationFailed
-from voicetui.events.speak import ClauseEnded, ClauseStarted, ClauseSynthesized, PlaybackCut, PlaybackFinished
+from voicetui.events.speak import (
+    ClauseEnded,
+    ClauseStarted,
+    ClauseSynthesized,
+    PlaybackCut,
+    PlaybackFinished,
+    SynthesisFailed,
+)
 
 CutOutcome = Literal["interrupted", "superseded", "cut_off", "failed"]
 
@@ -38,7 +46,7 @@ def begin(step: Step, basis: Basis, text: str, user_end_ms: float | None) -> Non
 def clause_cut(step: Step, fact: ClauseCut) -> None:
     """A clause of the reply is known."""
     reply = step.find(fact.basis)
-    if reply is None:
+    if reply is None or reply.generated or any(clause.number == fact.clause for clause in reply.clauses):
         return
     clause = Clause(fact.clause, fact.text, fact.spoken, "cut" if fact.spoken else "silent")
     advance(step, step.put(changed(reply, clauses=(*reply.clauses, clause))))
@@ -47,7 +55,7 @@ def clause_cut(step: Step, fact: ClauseCut) -> None:
 def generation_ended(step: Step, fact: GenerationEnded) -> None:
     """The reply's text is whole. In mode ``none`` it is spoken as one piece."""
     reply = step.find(fact.basis)
-    if reply is None:
+    if reply is None or reply.generated:
         return
     failure = "the tier's answer was empty" if fact.outcome == "empty" else ""
     note = "the tier's answer broke off" if fact.outcome == "truncated" else ""
@@ -60,24 +68,27 @@ def generation_ended(step: Step, fact: GenerationEnded) -> None:
 
 
 def generation_failed(step: Step, fact: GenerationFailed) -> None:
-    """The tier failed: what was already cut is still spoken, then the turn ends ``failed``."""
+    """The tier failed: what was already cut is still spoken, then the turn ends ``failed``. A draft is given up."""
     reply = step.find(fact.basis)
-    if reply is None:
+    if reply is None or reply.generated:
         return
     if not reply.committed:
-        step.set(draft=None)
+        speculate.drop(step, "the tier failed")
         return
     advance(step, step.put(changed(reply, generated=True, failure=fact.message)))
 
 
 def synthesized(step: Step, fact: ClauseSynthesized) -> None:
     """A clause's sound exists."""
-    _set_clause(step, fact.basis, fact.clause, "ready")
+    _move_clause(step, fact.basis, fact.clause, "ordered", "ready")
 
 
-def synthesis_failed(step: Step, basis: Basis, clause: int) -> None:
-    """A clause is skipped."""
-    _set_clause(step, basis, clause, "silent")
+def synthesis_failed(step: Step, fact: SynthesisFailed) -> None:
+    """A clause is skipped; a turn of which nothing can be spoken fails."""
+    reply = step.find(fact.basis)
+    if reply is not None:
+        step.put(changed(reply, unspoken=f"the voice failed: {fact.message}"))
+        _move_clause(step, fact.basis, fact.clause, "ordered", "failed")
 
 
 def clause_started(step: Step, fact: ClauseStarted) -> None:
@@ -89,19 +100,20 @@ def clause_started(step: Step, fact: ClauseStarted) -> None:
 
 def clause_ended(step: Step, fact: ClauseEnded) -> None:
     """A clause was heard to its end; the next may be synthesised."""
-    _set_clause(step, fact.basis, fact.clause, "done")
+    _move_clause(step, fact.basis, fact.clause, "playing", "done")
 
 
 def playback_finished(step: Step, fact: PlaybackFinished) -> None:
     """All of the reply was heard, perhaps just before it would have been cut."""
-    reply, ending = step.find(fact.basis), step.state.ending
-    if reply is None and ending is not None and ending.reply.basis == fact.basis:
+    reply, ending = step.state.reply, step.state.ending
+    if reply is None and ending is not None:
         reply = ending.reply
-        step.set(ending=None)
-    if reply is None:
+    if reply is None or reply.basis != fact.basis or not reply.finishing:
         return
-    heard = "".join(clause.text for clause in reply.clauses)
-    end(step, reply, "failed" if reply.failure else "completed", heard, reply.failure or reply.note)
+    step.set(ending=None)
+    heard = "".join(clause.text for clause in reply.clauses if clause.state != "failed")
+    reason = reply.failure or reply.note or reply.unspoken
+    end(step, reply, "failed" if reply.failure else "completed", heard, reason)
 
 
 def playback_cut(step: Step, fact: PlaybackCut) -> None:
@@ -128,8 +140,8 @@ def advance(step: Step, reply: Reply) -> None:
     if reply.queued:
         step.order(FinishPlayback(reply.basis))
         step.put(changed(reply, finishing=True))
-    elif reply.failure:
-        end(step, reply, "failed", "", reply.failure)
+    elif reply.failure or reply.unspoken:
+        end(step, reply, "failed", "", reply.failure or reply.unspoken)
     else:
         end(step, reply, "unanswered", "", "the answer has nothing that can be spoken")
 
@@ -198,13 +210,14 @@ def _play_ready(step: Step, reply: Reply) -> None:
         reply = step.put(changed(_with_clause(reply, clause.number, "playing"), queued=True))
 
 
-def _set_clause(step: Step, basis: Basis, number: int, state: str) -> None:
+def _move_clause(step: Step, basis: Basis, number: int, before: ClauseState, after: ClauseState) -> None:
+    """Take a clause one step on; one that is elsewhere stays there."""
     reply = step.find(basis)
-    if reply is not None:
-        advance(step, step.put(_with_clause(reply, number, state)))
+    if reply is not None and any(each.number == number and each.state == before for each in reply.clauses):
+        advance(step, step.put(_with_clause(reply, number, after)))
 
 
-def _with_clause(reply: Reply, number: int, state: str) -> Reply:
+def _with_clause(reply: Reply, number: int, state: ClauseState) -> Reply:
     clauses = tuple(
         msgspec.structs.replace(clause, state=state) if clause.number == number else clause for clause in reply.clauses
     )

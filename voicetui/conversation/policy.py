@@ -41,6 +41,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Speech over the reply for this long is transcribed to see whether it is a bid for the floor."""
     bid_long_ms: float = 1400.0
     """Speech over the reply for this long is a bid whatever its words."""
+    give_back_ms: float = 1000.0
+    """A reply that was held comes back this long after the speech over it, if it is still not known what was said."""
     gate_tail_ms: float = 150.0
     """In half duplex the microphone stays shut this long after the reply (room echo)."""
     history_exchanges: int = 8

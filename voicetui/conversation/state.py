@@ -10,14 +10,14 @@ from voicetui.conversation.policy import Policy, Setting
 from voicetui.events.base import Basis, Order
 from voicetui.events.orders import WakeAt
 
-ClauseState = Literal["cut", "ordered", "ready", "playing", "done", "silent"]
+ClauseState = Literal["cut", "ordered", "ready", "playing", "done", "silent", "failed"]
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """A provisional end of the user's speech."""
+    """A provisional end of the user's speech. ``user_end_ms`` is None where no detector heard it."""
 
     sample: int
-    user_end_ms: float
+    user_end_ms: float | None
 
 
 class Utterance(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,6 +71,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     generated: bool = False
     failure: str = ""
     note: str = ""
+    unspoken: str = ""
+    """Why part of it could not be spoken."""
     held: bool = False
     """The user is speaking: nothing new may become audible."""
     queued: bool = False
@@ -88,6 +90,13 @@ class Ending(msgspec.Struct, frozen=True):
     reason: str
     unheard: Literal["interrupted", "superseded", "cut_off", "failed"] | None = None
     """The outcome if nothing of it was heard."""
+
+
+class Closed(msgspec.Struct, frozen=True):
+    """The utterance that was closed last, whose final words may still come; ``text`` is what is known of them."""
+
+    utterance: int
+    text: str
 
 
 class Exchange(msgspec.Struct, frozen=True, array_like=True):
@@ -113,6 +122,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     draft: Reply | None = None
     reply: Reply | None = None
     ending: Ending | None = None
+    closed: Closed | None = None
     carried: str = ""
     """Words of a turn that was cut off or superseded before its answer was heard; they open the next turn's text."""
     typed: tuple[str, ...] = ()
@@ -123,6 +133,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     ungate_wake: int = 0
     stop_wake: int = 0
     stopping: str = ""
+    over: bool = False
+    """The end of the session was ordered: nothing is decided any more."""
 
 
 class Step:

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 from faster_whisper import WhisperModel
 from faster_whisper.tokenizer import Tokenizer
+from numpy.typing import NDArray
 
 from voicetui.ports import Pcm16, StageError
 
@@ -18,6 +19,7 @@ FULL_FRAMES: Final = 3000
 """Mel frames in the 30 s window Whisper was trained on."""
 
 _HOP_SAMPLES: Final = 160
+_TAIL_SAMPLES: Final = 640
 _MOST_HOT_TOKENS: Final = 200
 _REMEDY: Final = "Run `voicetui models pull` to get the default models, or name another in [listen] model."
 
@@ -99,10 +101,20 @@ class WhisperDecoder:
 
     def encode(self, sound: Pcm16, frames: int) -> Encoded:
         """What the encoder makes of ``sound`` (int16 [n], 16 kHz), zero-padded or cut to ``frames`` mel frames."""
-        padded = np.zeros(frames * _HOP_SAMPLES, np.float32)
-        kept = min(sound.size, padded.size)
-        padded[:kept] = sound[:kept] / np.float32(32768.0)
-        return self._whisper.encode(self._whisper.feature_extractor(padded)[:, :frames])
+        return self._whisper.encode(self.features(sound, frames))
+
+    def features(self, sound: Pcm16, frames: int) -> NDArray[np.float32]:
+        """The log-mel spectrogram of ``sound`` (int16 [n]), zero-padded or cut to ``frames``; float32 [mels, frames].
+
+        Only the sound is computed. The silence after it is one constant: Whisper's floor, 8 decades under the loudest
+        cell and not under 1e-10, on its scale of (decades + 4) / 4.
+        """
+        kept = sound[: frames * _HOP_SAMPLES]
+        padded = np.zeros(kept.size + _TAIL_SAMPLES, np.float32)
+        padded[: kept.size] = kept / np.float32(32768.0)
+        mel: NDArray[np.float32] = self._whisper.feature_extractor(padded)[:, :frames]
+        floor = max(float(mel.max()) - 8.0 / 4.0, (-10.0 + 4.0) / 4.0)
+        return np.pad(mel, ((0, 0), (0, frames - mel.shape[1])), constant_values=floor)
 
     def languages(self, encoded: Encoded) -> list[tuple[str, float]]:
         """(code, probability) for every language, likeliest first; multilingual models only."""

@@ -12,6 +12,10 @@ what was heard                    Silero's speech  no-speech probability   mean 
 speech in another language        over 900 ms      .07 to .55              -0.74 to -2.24, median -1.5
 silence, noise, hum, clicks       0 ms             .80 to .99              -0.2 to -2.4
 ================================  ===============  ======================  =======================================
+
+People: a famous speech -0.23, two telephone-like sentences -0.10 and -0.08, fast digits -0.55; 9.4 s of Russian -1.69,
+three-second parts of it -1.21 to -2.05.  With the limits below, none of the 214 right transcripts of 240 further clips
+(20 other sentences) was doubted; their lowest were -0.51, -0.80 and -1.25.
 """
 
 from __future__ import annotations

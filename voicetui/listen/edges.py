@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
-from voicetui.listen.levels import HOP_SAMPLES, SILENCE_DBFS, LevelTrack, mean_level
+from voicetui.listen.levels import HOP_SAMPLES, SILENCE_DBFS, Levels, LevelTrack, mean_level
 from voicetui.ports import RATE_HZ, Pcm16, VoiceEdge
 
 FRAME_SAMPLES: Final = 512
@@ -22,6 +22,7 @@ _MS_SAMPLES: Final = RATE_HZ // 1000
 _KEPT_HOPS: Final = 2000
 _FLOOR_HOPS: Final = 600
 _SOLID_FLOOR_HOPS: Final = 60
+_NO_ROOM_DBFS: Final = -100.0
 _ABOVE_FLOOR_DB: Final = 10.0
 _BELOW_SPEECH_DB: Final = 25.0
 
@@ -106,7 +107,7 @@ class EdgeFinder:
             self._loud_samples = 0
             if self._speaking:
                 return self._maybe_pause()
-            self._floor.extend(hops)
+            self._hear_room(hops)
             return None
         self._quiet_samples = 0
         self._last_voice = self._samples
@@ -148,9 +149,13 @@ class EdgeFinder:
     def _pause(self, end: int, uncertainty_ms: float) -> VoiceEdge:
         edge = self._edge("paused", end, uncertainty_ms)
         self._previous = end
-        self._floor.extend(self._track.between(self._samples - self._quiet_samples + _EDGE_SAMPLES, self._samples)[0])
+        self._hear_room(self._track.between(self._samples - self._quiet_samples + _EDGE_SAMPLES, self._samples)[0])
         self._begin_anew()
         return edge
+
+    def _hear_room(self, levels: Levels) -> None:
+        """Add hops without speech to what is known of the room; digital silence is a gate or a mute, not a room."""
+        self._floor.extend(levels[levels > _NO_ROOM_DBFS])
 
     def _edge(self, kind: Literal["started", "paused"], sample: int, uncertainty_ms: float = 0.0) -> VoiceEdge:
         level = self._speech_level()

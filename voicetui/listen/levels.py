@@ -42,7 +42,8 @@ def mean_level(levels: Levels, range_db: float = 30.0) -> float:
 class LevelTrack:
     """The newest hop levels of a stream fed in pieces of any length, addressed by sample number.
 
-    A constant offset (a cheap sound card's DC) is estimated over about a second and taken off.
+    A constant offset (a cheap sound card's DC) is estimated over about a second and taken off.  Zeros are a gate or a mute
+    and not the sound card: they are silent, and say nothing of its offset.
     """
 
     def __init__(self, kept_hops: int) -> None:
@@ -54,12 +55,13 @@ class LevelTrack:
 
     def feed(self, samples: Pcm16) -> Levels:
         """Take the next ``samples`` (int16 [n]); the levels of the hops they completed, float64 [m]."""
-        if samples.size:
+        if samples.any():
             self._offset_samples = min(self._offset_samples + samples.size, int(_OFFSET_MEMORY_S * RATE_HZ))
             share = min(1.0, samples.size / self._offset_samples)
             self._offset += share * (float(np.mean(samples)) - self._offset)
         whole = np.concatenate((self._rest, samples))
         levels = hop_levels(whole, self._offset)
+        levels[~whole[: levels.size * HOP_SAMPLES].reshape(-1, HOP_SAMPLES).any(axis=1)] = SILENCE_DBFS
         self._rest = whole[levels.size * HOP_SAMPLES :]
         self._samples += samples.size
         self._levels.extend(levels)

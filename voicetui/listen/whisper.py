@@ -110,7 +110,7 @@ class WhisperRecogniser:
             parts = _parts(samples, probabilities)
             heard = np.concatenate([part.sound for part in parts]) if parts else samples
             plain = Evidence(speech_ms=speech_ms(probabilities), level_dbfs=mean_level(hop_levels(heard)))
-            if not parts:
+            if not parts or speech_ms(probabilities) < self._limits.least_speech_ms:
                 return Recognition("", plain, NO_SPEECH)
             try:
                 return self._decode_all(parts, plain, final)

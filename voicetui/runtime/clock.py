@@ -60,9 +60,12 @@ class ManualClock:
 
 
 async def settle(rounds: int = 50) -> None:
-    """Let every task that can run do so, without time passing."""
+    """Let every task that can run do so, without time passing; at most ``rounds`` rounds of the loop."""
+    ready = getattr(asyncio.get_running_loop(), "_ready", None)
     for _ in range(rounds):
         await asyncio.sleep(0)
+        if ready is not None and not ready:  # nothing is waiting to run; a loop that does not tell runs every round
+            return
 
 
 def wall_utc() -> datetime:

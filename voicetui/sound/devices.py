@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 from voicetui.events.sound import Role
@@ -138,6 +140,8 @@ class PortAudio:
         """See :class:`Backend`."""
 
         def again(sd: Any) -> None:
+            if _OPEN:
+                raise BackendError("a device is in use; close it to look again")
             sd._terminate()
             sd._initialize()
 
@@ -180,7 +184,7 @@ class _Guarded:
         _translated(lambda _: self._stream.start())
 
     def stop(self) -> None:
-        # Never abort(): on Linux that cancels the thread in the middle of a callback, and with it the interpreter's state.
+        # Never abort(): on Linux that cancels the thread wherever it is, even in the middle of a callback.
         _translated(lambda _: self._stream.stop())
 
     def close(self) -> None:
@@ -190,6 +194,10 @@ class _Guarded:
 
 
 def _sounddevice() -> Any:
+    paths = [Path(path) for path in os.environ.get("ALSA_CONFIG_PATH", "").split(":") if path]
+    if paths and not any(path.is_file() and path.stat().st_size for path in paths):
+        # PortAudio would end the process: an assertion fails in its device list.
+        raise SoundError(f"ALSA_CONFIG_PATH is {paths[0]}, which holds no ALSA configuration. Unset or correct it.")
     try:
         import sounddevice
     except OSError as error:
@@ -277,10 +285,8 @@ def _default(backend: Backend, role: Role) -> int:
     return -1
 
 
-def _whole_rate(rate: Any) -> int:
-    with suppress(TypeError, ValueError, OverflowError):
-        return max(0, round(float(rate)))
-    return 0
+def _whole_rate(rate: object) -> int:
+    return round(rate) if isinstance(rate, int | float) and 0 < rate < 1e9 else 0
 
 
 def choose(role: Role, wanted: SavedDevice | str | None, backend: Backend | None = None) -> Choice:
@@ -293,8 +299,8 @@ def choose(role: Role, wanted: SavedDevice | str | None, backend: Backend | None
     usable = [device for device in devices if device.channels(role) > 0]
     what = "microphone" if role == "input" else "speaker"
     if not usable:
-        advice = "Type to it instead, or try: voicetui demo." if role == "input" else "The reply can only be read."
-        raise SoundError(f"there is no {what}: no device has {role} channels. Plug one in and look again. {advice}")
+        advice = "type to it, or try: voicetui demo" if role == "input" else "read the replies"
+        raise SoundError(f"there is no {what}: no device has {role} channels. Plug one in and look again, or {advice}")
     if wanted is None or (isinstance(wanted, str) and wanted.strip().lower() in ("", DEFAULT)):
         for device in usable:
             if device.default_input if role == "input" else device.default_output:
@@ -334,8 +340,7 @@ def _plain(name: str) -> str:
 
 def _offer(devices: Sequence[Device], role: Role) -> str:
     names = "; ".join(f"'{device.name}' ({device.host})" for device in devices[:8])
-    more = f"; and {len(devices) - 8} more" if len(devices) > 8 else ""
-    return f'There is: {names}{more}. Set [audio] {role} to one of them or to "default" (voicetui devices lists them).'
+    return f'There is: {names}. Set [audio] {role} to one of them or to "default" (voicetui devices lists them all).'
 
 
 def attempts(role: Role, device: Device, rate_hz: int | None = None) -> list[tuple[int, int]]:
@@ -360,9 +365,9 @@ def settle_on(
     Raises ``SoundError``: busy at once, anything else when nothing is left to try.
     """
     last = BackendError("it has no channels", BAD_CHANNELS)
-    bad_rates: set[int] = set()
+    bad_hz = 0
     for rate, channels in attempts(role, device, rate_hz):
-        if rate in bad_rates:
+        if rate == bad_hz:
             continue
         settings = StreamSettings(device.index, rate, channels, max(1, round(rate * _BLOCK_S)), latency_s)
         try:
@@ -372,7 +377,7 @@ def settle_on(
             if error.code == BUSY:
                 break
             if error.code == BAD_RATE:
-                bad_rates.add(rate)
+                bad_hz = rate
     raise refusal(backend, role, device, last)
 
 

@@ -193,17 +193,20 @@ class LiveStream:
 
     async def _first_calls(self, handler: Handler) -> None:
         """Wait until the device calls back, and then a little for stamps to go by."""
+        if await self._until(lambda: handler.calls > 0, START_LIMIT_MS):
+            await self._until(lambda: handler.source == "stream", _SETTLING_MS)
 
-        def stamped() -> bool:
-            return handler.source == "stream"
-
-        for limit_ms, enough in ((START_LIMIT_MS, lambda: handler.calls > 0), (_SETTLING_MS, stamped)):
-            limit = asyncio.ensure_future(self._clock.sleep_until(self._clock.now_ms() + limit_ms))
+    async def _until(self, enough: Callable[[], bool], limit_ms: float) -> bool:
+        """Wait for callbacks until there are ``enough``, at most ``limit_ms``. Whether there are."""
+        limit = asyncio.ensure_future(self._clock.sleep_until(self._clock.now_ms() + limit_ms))
+        try:
             while not enough() and not limit.done() and not self.closed:
                 woken = asyncio.ensure_future(self.wait())
                 await asyncio.wait((woken, limit), return_when=asyncio.FIRST_COMPLETED)
                 woken.cancel()
+        finally:
             limit.cancel()
+        return enough()
 
     async def _watch(self, handler: Handler) -> None:
         while not self.loss:

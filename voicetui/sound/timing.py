@@ -17,8 +17,13 @@ STAMP_LIMIT_MS: Final = 500.0
 
 _WINDOW_MS: Final = 2_000.0
 """The earliest callback within this much sound makes the line."""
+_LATE_MS: Final = 30.0
 _JUMP_MS: Final = 12.0
-"""Callbacks or stamps this far off are doubted, and believed when a whole run of them agrees."""
+"""Callbacks this late, or stamps this far off, are doubted, and believed when a whole run of them agrees."""
+_OUTPUT_JUMP_MS: Final = 25.0
+_SLEW: Final = 2e-3
+_PROVEN_CALLS: Final = 100
+"""After so many calls the DAC's line moves no faster than 2000 ppm but by a jump: stamps do, on a busy machine."""
 _RUN_CALLS: Final = 5
 _LATE_RUN_MS: Final = 400.0
 """How long a run of late callbacks must last to mean a loss: a busy machine catches up sooner."""
@@ -33,10 +38,9 @@ _STEADY_MS: Final = 3.0
 _STAMP_ERROR_MS: Final = 0.3
 _REPORT_ERROR_MS: Final = 4.0
 """How far steady stamps, and a reported latency, are from the truth, typically (measured against a recorded bus)."""
-_UNPROVEN: Final = 1_000.0
-"""The first stamp counts as if it scattered by the root of this (ms); less and less with every one that agrees."""
 _SETTLING_MS: Final = 1_000.0
-"""Stamps of the first second are not averaged: a sound server's latency comes from a guess."""
+_SETTLING_JUMP_MS: Final = 30.0
+"""In the first second stamps this far from the reported latency are left out: a sound server begins with a guess."""
 _REPORT_REACH_MS: Final = 60.0
 """A reported latency further off than this pulls no harder."""
 _AVERAGED_CALLS: Final = 1_000
@@ -81,7 +85,7 @@ class CallLine:
             self._window_end = frame + round(_WINDOW_MS / 2 / self._ms_per_frame)
         self._least_ms = min(self._least_ms, at_ms)
         late_ms = at_ms - self.base_ms
-        if late_ms <= (_FLAGGED_JUMP_MS if flagged else _JUMP_MS):
+        if late_ms <= (_FLAGGED_JUMP_MS if flagged else _LATE_MS):
             self._late_calls = 0
             self._late_run_ms = 0.0
             least_ms = min(self._least_ms, self._least_before_ms)
@@ -130,9 +134,9 @@ class _Timer:
         else:
             self._missing = max(0, self._missing - 2) if self._stamps else 0
 
-    def _strayed(self, off_ms: float, block_ms: float) -> bool | None:
+    def _strayed(self, off_ms: float, block_ms: float, jump_ms: float) -> bool | None:
         """Whether a stamp ``off_ms`` off is astray (True), fine (False), or the last of a run to be believed (None)."""
-        if abs(off_ms) <= _JUMP_MS:
+        if abs(off_ms) <= jump_ms:
             self._astray = 0
             self._astray_run_ms = 0.0
             return False
@@ -166,7 +170,8 @@ class InputTimer(_Timer):
         block_ms = frames * self._ms_per_frame
         self._note(block_ms, lead_ms, flagged)
         lost_ms = self._calls.follow(frame, frames, callback_ms, self._flag_ms > 0)
-        if math.isnan(lead_ms) or frame * self._ms_per_frame < _SETTLING_MS:
+        settling = frame * self._ms_per_frame < _SETTLING_MS
+        if math.isnan(lead_ms) or (settling and abs(lead_ms + self._latency_ms) > _SETTLING_JUMP_MS):
             return lost_ms
         # The first frame is at least as old as the block is long.
         lead_ms = callback_ms + min(lead_ms, -block_ms) - frame * self._ms_per_frame - self._calls.base_ms
@@ -175,7 +180,7 @@ class InputTimer(_Timer):
         if flagged and steady and off_ms >= _FLAGGED_JUMP_MS:
             self._calls.shift(off_ms)
             return lost_ms + off_ms
-        strayed = self._strayed(off_ms if steady else 0.0, block_ms)
+        strayed = self._strayed(off_ms if steady else 0.0, block_ms, _JUMP_MS)
         if strayed:
             return lost_ms
         if strayed is None or self._stamps == 0:
@@ -191,7 +196,7 @@ class InputTimer(_Timer):
         """The ADC time (session ms) of any frame."""
         lead_ms = -self._latency_ms
         if self._stamps:
-            doubt = (self._variance + _STAMP_ERROR_MS**2 + _UNPROVEN / self._stamps) / _REPORT_ERROR_MS**2
+            doubt = (self._variance + _STAMP_ERROR_MS**2) / _REPORT_ERROR_MS**2
             pull_ms = max(-_REPORT_REACH_MS, min(_REPORT_REACH_MS, lead_ms - self._lead_ms))
             lead_ms = self._lead_ms + pull_ms * doubt / (1 + doubt)
         return self._calls.base_ms + lead_ms + frame * self._ms_per_frame
@@ -217,13 +222,14 @@ class OutputTimer(_Timer):
             base_ms = callback_ms + max(lead_ms, 0.0) - frame * self._ms_per_frame
             off_ms = base_ms - self._base_ms if self._stamps else 0.0
             ran_dry = self._flag_ms > 0 and off_ms >= _FLAGGED_JUMP_MS
-            strayed = None if ran_dry else self._strayed(off_ms, block_ms)
+            strayed = None if ran_dry else self._strayed(off_ms, block_ms, _OUTPUT_JUMP_MS)
             if strayed is None or self._stamps == 0:
                 self._base_ms = base_ms
                 self._stamps = 1
             elif not strayed:
-                self._stamps = min(self._stamps + 1, _SMOOTHED_CALLS)
-                self._base_ms += off_ms / self._stamps
+                self._stamps = min(self._stamps + 1, _PROVEN_CALLS)
+                most_ms = _SLEW * block_ms if self._stamps == _PROVEN_CALLS else _OUTPUT_JUMP_MS
+                self._base_ms += max(-most_ms, min(most_ms, off_ms / min(self._stamps, _SMOOTHED_CALLS)))
         if self._stamps == 0:
             self._base_ms = self._calls.base_ms + self._latency_ms
         return self._base_ms + frame * self._ms_per_frame

@@ -21,8 +21,8 @@ LIMIT_BYTES: Final = 2**32 - 2**16
 """A part of a recording is kept below this; sizes in a WAV header have 32 bits."""
 
 _HEADER: Final = 44
-_HEADER_EVERY_BYTES: Final = 2 * RATE_HZ
-"""How much may be written before the header is brought up to date: one second."""
+_HEADER_EVERY_BYTES: Final = RATE_HZ // 5
+"""How much may be written before the header is brought up to date: 100 ms."""
 _PIECE_FRAMES: Final = 1 << 18
 _MOST_CHANNELS: Final = 64
 _SILENCE: Final = bytes(2 * RATE_HZ)
@@ -31,7 +31,7 @@ _SILENCE: Final = bytes(2 * RATE_HZ)
 class WavWriter:
     """Writes 16 kHz mono int16, every ``append`` straight to the file (mode 0600, never over an existing one).
 
-    After ``kill -9`` every sample appended is in the file; only the header may be a second old, which
+    After ``kill -9`` every sample appended is in the file; only the header may be 0.1 s old, which
     :func:`read_audio` mends. Before a part reaches ``limit_bytes`` it goes on in a new one: ``user.wav``,
     ``user.2.wav``, ``user.3.wav``.
     """

@@ -8,7 +8,7 @@ from typing import ClassVar
 from rich.segment import Segment
 from rich.style import Style
 from textual.events import Click
-from textual.geometry import Region, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -54,7 +54,7 @@ class Drawn(Widget, can_focus=False):
     """
 
     class Selected(Message):
-        """A row that stands for a turn was clicked."""
+        """Something that stands for a turn was clicked."""
 
         def __init__(self, turn: int) -> None:
             super().__init__()
@@ -112,12 +112,14 @@ class Drawn(Widget, can_focus=False):
         self.redraw()
         self.refresh()
 
+    def target_at(self, offset: Offset) -> int | None:
+        """The turn that a place of the content stands for."""
+        return self._rows[offset.y].target if offset.y < len(self._rows) else None
+
     def on_click(self, event: Click) -> None:
-        """Select the turn a row stands for."""
+        """Select the turn that the place stands for."""
         offset = event.get_content_offset(self)
-        if offset is None or offset.y >= len(self._rows):
-            return
-        target = self._rows[offset.y].target
+        target = self.target_at(offset) if offset is not None else None
         if target is not None:
             self.post_message(self.Selected(target))
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from textual.geometry import Offset
+
 from voicetui.tui.bands import band
 from voicetui.tui.canvas import CellLine
 from voicetui.tui.figures import whole
-from voicetui.tui.ink import Ink, Row, Run
+from voicetui.tui.ink import Ink, Row, Run, clip_runs
+from voicetui.tui.literal import literal
 from voicetui.tui.sound_trace import SoundTrace
 from voicetui.tui.view import ScreenView
 from voicetui.tui.window import Window
@@ -51,7 +54,7 @@ _LINE: dict[SpanKind, tuple[str, str, str, Ink]] = {
 """Whole cell, right half, left half, and ink of each kind of work."""
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
-_QUIET_DBFS, _LOUD_DBFS = -55.0, -12.0
+_QUIET_DBFS, _LOUD_DBFS = -48.0, -6.0
 _ORDER: dict[SpanKind, int] = {"discarded": 0, "speculative": 1, "work": 2, "audio": 3}
 
 
@@ -111,6 +114,38 @@ def timeline_rows(
             rows.append(_row(NAMES[lane] if named else "", _name_ink(lane), line))
     rows.append(_row("gap", "strong", gaps))
     return rows
+
+
+def span_at(view: ScreenView, window: Window, offset: Offset, tall: Tall) -> Span | None:
+    """The span drawn at a place of the rows; the newest where several are."""
+    row = offset.y - 2
+    for lane in LANES:
+        row -= tall.rows if lane in SOUND_LANES else 1
+        if row < 0:
+            break
+    else:
+        return None
+    start_ms = window.start_ms + (offset.x - LABEL_CELLS) * window.ms_per_cell
+    if offset.y < 2 or offset.x < LABEL_CELLS:
+        return None
+    for span in reversed(view.timeline.spans):
+        end_ms = span.end_ms if span.end_ms is not None else view.now_ms
+        if span.lane == lane and span.start_ms < start_ms + window.ms_per_cell and end_ms >= start_ms:
+            return span
+    return None
+
+
+def span_row(span: Span, now_ms: float, width: int) -> Row:
+    """A span's numbers and words in one row."""
+    took = whole((span.end_ms if span.end_ms is not None else now_ms) - span.start_ms)
+    kind = "" if span.kind in ("work", "audio") else f", {span.kind}"
+    turn = f"   turn {span.turn}" if span.turn is not None else ""
+    runs = [
+        Run(f"  {NAMES[span.lane]} ", "strong"),
+        Run(f"{took} ms{kind}"),
+        Run(f"{turn}   {literal(span.label)}", "dim"),
+    ]
+    return Row(clip_runs(runs, width - 2))
 
 
 def _row(name: str, ink: Ink, line: CellLine) -> Row:

@@ -151,7 +151,8 @@ def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row,
     place = next((place for place, run in enumerate(words) if run.ink == "struck"), len(words))
     if line.outcome is not None and line.outcome != "completed":
         glyph, said, ink = _OUTCOMES[line.outcome]
-        words.insert(place, Run(f"{glyph} ", ink))
+        inside = place < len(words) and words[place].text.startswith(" ")
+        words.insert(place, Run(f" {glyph}" if inside else f"{glyph} ", ink))
         reason = f": {literal(line.reason)}" if line.reason and line.outcome in ("failed", "unanswered") else ""
         words += [Run(" " if place < len(words) - 1 else ""), Run(said, ink), Run(reason, "dim")]
     if not words:

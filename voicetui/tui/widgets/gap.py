@@ -70,7 +70,7 @@ def _number(view: ScreenView, selected: int | None, face: Face, width: int) -> l
     rows = [Row((Run("  "), Run(line, ink))) for line in lines[:-1]]
     rows.append(Row((Run("  "), Run(lines[-1], ink), Run(unit, "dim"))))
     if kind is None:
-        return [*rows, Row((Run("  no spoken turn was answered yet", "dim"),))]
+        return [*rows, Row((Run("  nothing was answered yet", "dim"),))]
     shape = "… waiting" if growing else f"{kind.shape} {kind.word}"
     says = "" if growing or kind.says == kind.word or width < len(shape) + len(kind.says) + 6 else f"  {kind.says}"
     return [*rows, Row((Run("  "), Run(shape, kind.ink), Run(says, "dim")))]

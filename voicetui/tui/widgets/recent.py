@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from textual.events import Click
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 
 from voicetui.tui.bands import BANDS, band
 from voicetui.tui.canvas import rule
-from voicetui.tui.drawn import Drawn
 from voicetui.tui.ink import Ink, Row, Run
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
@@ -47,15 +45,11 @@ class RecentTurns(Panel):
         rows.append(Row((Run(" " * _AXIS_CELLS), *_numbers(turns, self.selected))))
         return rows
 
-    def on_click(self, event: Click) -> None:
-        """Select the turn of a column."""
-        offset = event.get_content_offset(self)
-        if offset is None or self.view is None or offset.y < 1:
-            return
+    def target_at(self, offset: Offset) -> int | None:
+        """The turn of a column."""
         turns = self._shown(self.content_size.width)
         place = (offset.x - _AXIS_CELLS) // 2
-        if 0 <= place < len(turns):
-            self.post_message(Drawn.Selected(turns[place].turn))
+        return turns[place].turn if offset.y >= 1 and 0 <= place < len(turns) else None
 
     def _shown(self, width: int) -> list[TurnLatency]:
         count = max(1, (width - _AXIS_CELLS - 1) // 2)
