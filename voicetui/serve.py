@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
+from voicetui.config import assets
 from voicetui.ports import StageError
 
 HOST = "127.0.0.1"
@@ -32,10 +33,11 @@ def serve(arguments: Sequence[str], port: int) -> int:
         raise StageError("The browser needs the extra `serve`: pip install 'voicetui[serve]'.") from error
     os.environ[SERVED] = "1"
     command = shlex.join([sys.executable, "-m", "voicetui", *arguments])
-    title = "voicetui (microphone and speaker are the server's)"
+    title, page = "voicetui (microphone and speaker are the server's)", assets() / "serve"
     print(f"http://{HOST}:{port}  ({NOTICE}) Ctrl+C ends it.", file=sys.stderr)
     try:
-        Server(command, host=HOST, port=port, title=title).serve()
+        Server(command, host=HOST, port=port, title=title, templates_path=page).serve()
     except OSError as error:
-        raise StageError(f"Port {port} of {HOST} cannot be used: {error.strerror}. Choose another with --serve PORT.") from error
+        message = f"Port {port} of {HOST} cannot be used: {error.strerror}. Choose another with --serve PORT."
+        raise StageError(message) from error
     return 0

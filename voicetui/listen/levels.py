@@ -42,8 +42,8 @@ def mean_level(levels: Levels, range_db: float = 30.0) -> float:
 class LevelTrack:
     """The newest hop levels of a stream fed in pieces of any length, addressed by sample number.
 
-    A constant offset (a cheap sound card's DC) is estimated over about a second and taken off.  Zeros are a gate or a mute
-    and not the sound card: they are silent, and say nothing of its offset.
+    A constant offset (a cheap card's DC) is estimated over about a second and taken off.  Zeros are a gate or a mute
+    and not the card: they are silent, and say nothing of its offset.
     """
 
     def __init__(self, kept_hops: int) -> None:

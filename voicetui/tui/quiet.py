@@ -16,7 +16,8 @@ _STREAMS = ("__stdout__", "__stderr__")
 def quiet(log: Path | None) -> Iterator[TextIO]:
     """Yield the terminal as a text stream of its own; whatever else is written to descriptors 1 and 2 goes to ``log``.
 
-    Without a log it goes nowhere.  The terminal is where descriptor 1 leads, or 2 if 1 is none; ``sys.__stdout__`` and
+    Without a log it goes nowhere.  The terminal is where descriptor 1 leads, or 2 if only that is one (a browser's is
+    a pipe); ``sys.__stdout__`` and
     ``sys.__stderr__``, which the framework writes to and asks for the terminal's size, lead there meanwhile.  Children
     inherit the log.  Everything is put back at the end.  Raises ``OSError`` if the log cannot be opened.
     """
@@ -26,7 +27,7 @@ def quiet(log: Path | None) -> Iterator[TextIO]:
     with ExitStack() as after:
         sink = os.open(log or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         after.callback(os.close, sink)
-        source = 1 if os.isatty(1) else 2
+        source = 2 if os.isatty(2) and not os.isatty(1) else 1
         terminal = after.enter_context(os.fdopen(os.dup(source), "w", encoding="utf-8", errors="replace"))
         for descriptor in (1, 2):
             kept = os.dup(descriptor)
