@@ -188,7 +188,6 @@ def _headless(
     if json_file is not None and not json_file.parent.is_dir():
         print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
         return 2
-    _say_that_it_records(config, choice)
     return asyncio.run(run_headless(config, choice, seconds=seconds, json_file=json_file, refused=refused))
 
 
@@ -231,7 +230,7 @@ def _no_input_advice(list_devices: object) -> str:
         return str(error)
     if any(device.input_channels for device in found):
         return ""
-    return "There is no microphone. Plug one in (`voicetui devices` shows what is there), or try `voicetui demo`, which needs none."
+    return "There is no microphone. Plug one in (see `voicetui devices`), or try `voicetui demo`, which needs none."
 
 
 def _pull_missing(config: Config) -> None:
@@ -244,15 +243,6 @@ def _pull_missing(config: Config) -> None:
         print(f"First use: fetching {', '.join(missing)} into {catalogue.folder()}", file=sys.stderr)
         with Bars(sys.stderr) as bars:
             catalogue.pull(missing, bars.show)
-
-
-def _say_that_it_records(config: Config, choice: Choice) -> None:
-    from voicetui.config import recordings_folder
-
-    if choice.record and config.record.on:
-        print(
-            f"Recording this session under {recordings_folder(config)} (--no-record turns that off).", file=sys.stderr
-        )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -273,7 +263,12 @@ def _parser() -> argparse.ArgumentParser:
         ("devices", devices, None),
         ("doctor", doctor, _add_doctor),
     ):
-        sub = commands.add_parser(name, help=(command.__doc__ or "").rstrip("."), description=command.__doc__)
+        sub = commands.add_parser(
+            name,
+            help=(command.__doc__ or "").rstrip("."),
+            description=command.__doc__,
+            argument_default=argparse.SUPPRESS,  # what stands before the command counts too
+        )
         _add_common(sub)
         if add is not None:
             add(sub)
@@ -309,6 +304,7 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         type=_port,
         const=8000,
+        default=None,
         metavar="PORT",
         help="show the screen in a browser, on this machine only (default 8000)",
     )
@@ -323,17 +319,19 @@ def _port(text: str) -> int:
 def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_session(parser)
     parser.add_argument("inputs", nargs="+", metavar="INPUT", help="WAV or FLAC files, or one scenario (TOML)")
-    parser.add_argument("--speaker", action="store_true", help="play the replies on the real speaker")
+    parser.add_argument("--speaker", action="store_true", default=False, help="play the replies on the real speaker")
 
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "pull"), default="list", help="list them, or fetch them")
     parser.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: what the demo needs)")
-    parser.add_argument("--all", action="store_true", help="every model of the catalogue")
+    parser.add_argument("--all", action="store_true", default=False, help="every model of the catalogue")
 
 
 def _add_doctor(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--loopback", action="store_true", help="also play chirps, hear them, and show the residual")
+    parser.add_argument(
+        "--loopback", action="store_true", default=False, help="also play chirps, hear them, and show the residual"
+    )
 
 
 def _positive(text: str) -> float:

@@ -205,7 +205,8 @@ def _checked(config: Config, source: str) -> Config:
         _check_tier(tier, source)
     if config.conversation.tier not in names:
         raise ConfigError(
-            f"{source}: conversation.tier is {config.conversation.tier!r}, but there is no such tier. Allowed: {', '.join(names)}."
+            f"{source}: conversation.tier is {config.conversation.tier!r}, but there is no such tier. "
+            f"Allowed: {', '.join(names)}."
         )
     return config
 
@@ -219,7 +220,8 @@ def _check_tier(tier: TierTable, source: str) -> None:
             )
         if re.match(r"https?://[^/\s]*@", tier.base_url):
             raise ConfigError(
-                f"{where}: base_url holds a user or password. Put the key into an environment variable and name it in api_key_env."
+                f"{where}: base_url holds a user or password. "
+                "Put the key into an environment variable and name that in api_key_env."
             )
     if tier.kind in ("openai", "local") and not tier.model:
         raise ConfigError(f"{where}: model is missing. Name the model this tier is to use.")
@@ -229,7 +231,8 @@ def _check_tier(tier: TierTable, source: str) -> None:
         )
     if tier.ttft_ms is not None and tier.ttft_ms.p95 < tier.ttft_ms.p50:
         raise ConfigError(
-            f"{where}: ttft_ms.p95 is {tier.ttft_ms.p95:g}, less than p50 {tier.ttft_ms.p50:g}. p95 must be at least p50."
+            f"{where}: ttft_ms.p95 is {tier.ttft_ms.p95:g}, less than p50 {tier.ttft_ms.p50:g}. "
+            "p95 must be at least p50."
         )
     if tier.api_key_env and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", tier.api_key_env):
         raise ConfigError(
@@ -296,6 +299,7 @@ def api_key(tier: TierTable) -> str | None:
     key = os.environ.get(tier.api_key_env)
     if not key:
         raise ConfigError(
-            f"tier {tier.name!r}: the environment variable {tier.api_key_env} is not set. Set it to your key, or choose another tier."
+            f"tier {tier.name!r}: the environment variable {tier.api_key_env} is not set. "
+            "Set it to your key, or choose another tier."
         )
     return key

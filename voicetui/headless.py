@@ -79,6 +79,8 @@ async def run_headless(
     ``refused`` are messages about inputs that could not be used: they are journalled as faults and make the status 1.
     """
     wired = wire(config, choice, SystemClock())
+    if wired.folder is not None:
+        print(f"Recording this session in {wired.folder} (--no-record turns that off).", file=sys.stderr)
     with native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
         await _converse_aloud(wired, seconds, refused)
         return _finish(wired, json_file, bool(refused))
@@ -121,8 +123,6 @@ def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
         print(f"{median}, cut-offs {summary['cut_offs']}, collisions {summary['collisions']}", file=sys.stderr)
     if lag is not None:
         print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
-    if wired.folder is not None:
-        print(f"recorded in {wired.folder}", file=sys.stderr)
     if json_file is not None:
         json_file.write_text(json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
     lost = any(isinstance(entry.body, DeviceLost) for entry in wired.journal.entries_since(0))

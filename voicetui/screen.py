@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from voicetui.config import Config
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.run import run_screen
@@ -20,6 +22,8 @@ def show(config: Config, choice: Choice, notice: str, present: bool = False) -> 
         recorded=folder is not None,
         tiers=tuple(tier.name for tier in config.tiers),
     )
+    if folder is not None:
+        print(f"Recording this session in {folder} (--no-record turns that off).", file=sys.stderr)
     engine.start()
     status = run_screen(engine, options, folder / "log.txt" if folder is not None else None)
     if engine.failure is not None:

@@ -115,6 +115,7 @@ def wire(
         raise ConfigError(f"There is no tier {tier_name!r}. Allowed: {', '.join(tables)}.")
     prompt = config.conversation.system_prompt
     recogniser, voice = _recogniser(config, clock), _voice(config, clock)
+    tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
     writer = _writer(config, choice, tier_name)
     journal = Journal(writer)
     opened = _opened(config, choice, tier_name, writer)
@@ -130,7 +131,7 @@ def wire(
         speaker=_speaker(config, choice, clock, post),
         ear=ear,
         transcriber=Transcriber(recogniser, clock),
-        tiers={table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers},
+        tiers=tiers,
         make_replier=lambda post: Replier(clock, post),
         make_synthesizer=lambda post: Synthesizer(voice, clock, post),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),

@@ -12,18 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acoustic.bus import Bus
-
 SCRIPT = Path(__file__).parent / "rig.sh"
-
-
-class Recording(Bus):
-    """The bus, recorded; leaves no pipe open behind it."""
-
-    def __exit__(self, *why: object) -> None:
-        super().__exit__(*why)
-        if self._recorder.stdout is not None:
-            self._recorder.stdout.close()
 
 
 class Rig:

@@ -66,7 +66,8 @@ class Heard:
 def hold(lines: Sequence[Line], folder: Path) -> tuple[dict[str, object], np.ndarray]:
     """Hold the conversation; the session's summary and the bus's sound, float32 [n, 2]."""
     (folder / "voicetui.toml").write_text(
-        f'[record]\nfolder = "{folder}/kept"\n[[tiers]]\nname="local"\nkind="local"\nmodel="smollm2-135m-instruct"\nmax_tokens=24\n'
+        f'[record]\nfolder = "{folder}/kept"\n'
+        '[[tiers]]\nname = "local"\nkind = "local"\nmodel = "smollm2-135m-instruct"\nmax_tokens = 24\n'
     )
     command = [sys.executable, "-m", "voicetui", "live", "--headless", "--headphones", "--json", "out.json"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

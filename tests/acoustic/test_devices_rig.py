@@ -16,8 +16,8 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.acoustic.bus import RATE_HZ as BUS_HZ
-from tests.acoustic.bus import speak
-from tests.acoustic.conftest import Recording, Rig
+from tests.acoustic.bus import Bus, speak
+from tests.acoustic.conftest import Rig
 from voicetui.ports import Block, PcmFloat, SoundError
 from voicetui.runtime.clock import SystemClock
 from voicetui.sound.devices import list_devices
@@ -142,7 +142,7 @@ async def test_a_chirp_is_heard_when_the_stamps_say_it_was_played(
         await speaker.close()
 
     try:
-        with Recording() as bus:
+        with Bus() as bus:
             await microphone.open()
             await alongside(clock, ear, microphone, play)
     finally:
@@ -175,7 +175,7 @@ async def test_what_is_said_to_the_microphone_arrives_whole_and_on_time(rig: Rig
         await clock.sleep_until(clock.now_ms() + 9_500)
         playing.wait(10)
 
-    with Recording() as bus:
+    with Bus() as bus:
         await microphone.open()
         await alongside(clock, ear, microphone, say)
     heard = bus.sound()

@@ -19,7 +19,8 @@ pytestmark = pytest.mark.acoustic
 def doctor() -> str:
     command = [sys.executable, "-m", "voicetui", "doctor", "--loopback"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False).stdout
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    return done.stdout
 
 
 def test_the_doctor_hears_its_chirps_and_says_how_far_the_times_are_apart(rig: Rig) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TypeVar
 
 from voicetui.conversation.decide import decide
-from voicetui.conversation.policy import Policy
 from voicetui.conversation.state import State
 from voicetui.events import Basis, Entry, Fact, Order
 from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed

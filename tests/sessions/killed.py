@@ -1,4 +1,6 @@
-"""Run the demo and kill this very process in the middle of a reply, as a power cut would. Arguments: configuration, turn."""
+"""Run the demo and kill this very process in the middle of a reply, as a power cut would. Arguments: configuration,
+turn.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A whole session on scripted parts and a manual clock: real rules, real journal, real detector, real playback; zero time."""
+"""A whole session on scripted parts and a manual clock: real rules, real journal, real detector, real playback; zero
+time.
+"""
 
 from __future__ import annotations
 

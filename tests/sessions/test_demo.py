@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from tests.sessions.test_command_line import voicetui
-from voicetui.journal.read import read_journal
-from voicetui.sound.wav import read_audio
 
 pytestmark = pytest.mark.models
 

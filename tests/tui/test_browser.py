@@ -24,10 +24,17 @@ pytestmark = [pytest.mark.models, pytest.mark.anyio, pytest.mark.timeout(240)]
 DRAWN_BYTES = 40_000
 """A picture of the screen is bigger than this; one of an empty page is not."""
 
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync --window-size=1280,800"
-).split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--window-size=1280,800",
+]
 
 
 def free_port() -> int:
@@ -93,7 +100,9 @@ async def page_at(url: str, folder: Path) -> AsyncIterator[Page]:
     """A page of a fresh browser."""
     port = free_port()
     command = [chromium(), *FLAGS, f"--user-data-dir={folder}", f"--remote-debugging-port={port}", url]
-    browser = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    browser = await asyncio.to_thread(
+        subprocess.Popen, command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert browser.stderr is not None
         while "DevTools listening" not in (line := await asyncio.to_thread(browser.stderr.readline)):
@@ -116,8 +125,14 @@ async def test_a_browser_shows_the_demo_and_says_whose_microphone_it_is(tmp_path
     port = free_port()
     command = [sys.executable, "-m", "voicetui", "demo", "--no-record", "--serve", str(port)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-    server = subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    server = await asyncio.to_thread(
+        subprocess.Popen,
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     try:
         assert server.stdout is not None

@@ -117,12 +117,15 @@ def playback_finished(step: Step, fact: PlaybackFinished) -> None:
 
 
 def playback_cut(step: Step, fact: PlaybackCut) -> None:
-    """The old reply is silent, and what was heard of it is known."""
-    ending = step.state.ending
-    if ending is None or ending.reply.basis != fact.basis:
-        return
-    step.set(ending=None)
-    cut_is_silent(step, ending, fact.heard_text)
+    """The old reply is silent, and what was heard of it is known. One that was not to be cut lost its speaker."""
+    reply, ending = step.state.reply, step.state.ending
+    if ending is not None and ending.reply.basis == fact.basis:
+        step.set(ending=None)
+        cut_is_silent(step, ending, fact.heard_text)
+    elif reply is not None and reply.queued and reply.basis == fact.basis:
+        reason = "the speaker stopped"
+        step.order(Cancel(reply.basis, reason))
+        end(step, reply, "failed", fact.heard_text, reason)
 
 
 def advance(step: Step, reply: Reply) -> None:

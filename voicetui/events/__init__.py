@@ -25,7 +25,8 @@ AnyFact: TypeAlias = (
 AnyOrder: TypeAlias = (
     orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.Revise | orders.Reject | orders.Generate
     | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck | orders.Pause
-    | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic | orders.EndTurn | orders.EndSession
+    | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
+    | orders.EndTurn | orders.EndSession
 )  # fmt: skip
 
 

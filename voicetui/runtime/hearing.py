@@ -18,7 +18,8 @@ _MAP_EVERY_SAMPLES = 10 * RATE_HZ
 class Gate(Protocol):
     """Whether the detector may hear."""
 
-    gated: bool
+    def shut(self, at_ms: float) -> bool:
+        """Whether sound that was at the ADC at ``at_ms`` is kept from the detector."""
 
 
 async def listen(
@@ -33,7 +34,7 @@ async def listen(
         next_map = 0
         async for block in microphone.blocks():
             muted = is_muted()
-            edges = parts.ear.hear(block, gate.gated, muted)
+            edges = parts.ear.hear(block, gate.shut(block.at_ms), muted)
             if parts.recorder is not None:
                 parts.recorder.user(block.samples * 0 if muted else block.samples, block.lost)
             if block.lost:
@@ -47,6 +48,9 @@ async def listen(
     except SoundError as error:
         post(DeviceLost("input", name, str(error)), clock.now_ms())
         post(Fault("microphone", str(error), "Type instead of speaking, or choose another input."), clock.now_ms())
+    except Exception:
+        post(DeviceLost("input", name, "it stopped for a reason of its own"), clock.now_ms())
+        raise
     finally:
         await microphone.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
@@ -25,24 +26,26 @@ from voicetui.events.orders import (
     Transcribe,
     WakeAt,
 )
+from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.reply import ContextReady, GenerationFailed
 from voicetui.events.session import Fault, Woke
-from voicetui.events.speak import Discarded
-from voicetui.ports import RATE_HZ, Clock, Post, SoundError, StageError
+from voicetui.events.speak import Discarded, SynthesisFailed
+from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, SoundError, Speaker, StageError, Tier
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
-from voicetui.runtime.speaking import collect_playback
+from voicetui.runtime.speaking import collect_playback, open_speaker
 from voicetui.runtime.turn import Scopes
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)
-_CLOSE_MS = 1500.0
+_CLOSE_MS = 750.0
+_REOPENINGS = 3
+_log = logging.getLogger(__name__)
 
 
 class Hands(Generic[SoundT]):
     """Carries out orders. Those that only stand in the journal as decisions need no hands."""
 
     def __init__(self, parts: Parts[SoundT], clock: Clock, post: Post, scopes: Scopes) -> None:
-        self.gated = False
         self.ended = anyio.Event()
         self.player: Player[SoundT] | None = None
         self._parts = parts
@@ -56,6 +59,9 @@ class Hands(Generic[SoundT]):
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
         self._newest_request = 0
+        self._gated = False
+        self._ungated_ms = 0.0
+        self._speakers_lost = 0
 
     def carry_out(self, order: Order) -> None:
         """Start carrying out one order; never waits. What comes of it is posted as facts."""
@@ -105,6 +111,8 @@ class Hands(Generic[SoundT]):
                     await self._workers[name].run(lambda _: self._parts.warm[name]())
             except StageError as error:
                 self._post(Fault(name, str(error), error.remedy), self._clock.now_ms())
+            except Exception as error:  # whatever a model raises costs that model, not the session
+                self._broken(name, error)
             load_ms[name] = round(self._clock.now_ms() - started_ms, 1)
 
         async with anyio.create_task_group() as group:
@@ -118,12 +126,14 @@ class Hands(Generic[SoundT]):
             self._void(basis, "session ended")
         for worker in self._workers.values():
             worker.close()
+        parts = self._parts
         with anyio.move_on_after(_CLOSE_MS / 1e3):
-            if self._parts.microphone is not None:
-                await self._parts.microphone.close()
-            await self._parts.speaker.close()
-            for tier in self._parts.tiers.values():
-                await tier.close()
+            for device in (parts.microphone, parts.speaker):
+                await self._close_quietly(device)
+            await self._scopes.idle()
+        with anyio.move_on_after(_CLOSE_MS / 1e3):
+            for tier in parts.tiers.values():
+                await self._close_quietly(tier)
         if self.player is not None:
             self.player.close()
             collect_playback(self.player, self._parts)
@@ -136,11 +146,21 @@ class Hands(Generic[SoundT]):
         sound, first_sample = self._parts.ear.read(order.start_sample, order.end_sample)
 
         def job(waited_ms: float) -> None:
-            if order.final or order.request == self._newest_request:
-                fact = self._parts.transcriber.run(order, sound, first_sample, waited_ms)
+            if order.request == self._newest_request:
+                fact = self._recognised(order, sound, first_sample, waited_ms)
                 self._post(fact, self._clock.now_ms())
 
         await self._workers["transcribe"].run(job)
+
+    def _recognised(
+        self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float
+    ) -> Transcribed | TranscribeFailed:
+        try:
+            return self._parts.transcriber.run(order, sound, first_sample, waited_ms)
+        except Exception as error:  # an utterance without an answer would stay open for ever
+            self._broken("transcribe", error)
+            message = f"the recogniser broke ({type(error).__name__})"
+            return TranscribeFailed(order.utterance, order.request, order.final, message)
 
     async def _generate(self, order: Generate) -> None:
         now_ms = self._clock.now_ms()
@@ -155,10 +175,14 @@ class Hands(Generic[SoundT]):
             return
         try:
             await self._prepare(order.tier)
+            await self._replier.run(order, tier)
         except StageError as error:
-            self._post(GenerationFailed(order.basis, error.stage, str(error), error.remedy), self._clock.now_ms())
-            return
-        await self._replier.run(order, tier)
+            failed = GenerationFailed(order.basis, error.stage or "connect", str(error), error.remedy)
+            self._post(failed, self._clock.now_ms())
+        except Exception as error:  # a turn without an answer would never end
+            self._broken("generate", error)
+            message = f"tier {order.tier!r} stopped for a reason of its own ({type(error).__name__})"
+            self._post(GenerationFailed(order.basis, "provider", message), self._clock.now_ms())
 
     async def _prepare(self, name: str) -> None:
         """Warm a tier once. Raises ``StageError``; the next try starts anew."""
@@ -179,10 +203,20 @@ class Hands(Generic[SoundT]):
                 return None
             return sound
 
-        sound = await self._workers["synthesize"].run(job)
-        if sound is not None:
-            self._sounds[order.basis, order.clause] = sound
-            self._post(sound.fact, sound.at_ms)
+        try:
+            sound = await self._workers["synthesize"].run(job)
+        except Exception as error:  # a turn that waits for a clause for ever would never end
+            self._broken("synthesize", error)
+            message = f"the voice broke ({type(error).__name__})"
+            self._post(SynthesisFailed(order.basis, order.clause, message), self._clock.now_ms())
+            return
+        if sound is None:
+            return
+        if not self._scopes.is_living(order.basis):  # voided while the finished job's result was on its way here
+            self._discard(order.basis, sound, "came too late")
+            return
+        self._sounds[order.basis, order.clause] = sound
+        self._post(sound.fact, sound.at_ms)
 
     def _to_player(self, order: Play | FinishPlayback | Duck | Pause | Resume | Cut) -> None:
         player = self.player
@@ -212,9 +246,38 @@ class Hands(Generic[SoundT]):
         samples = round(sound.duration_ms * RATE_HZ / 1000)
         self._post(Discarded(basis, "synthesize", samples=samples, reason=reason), self._clock.now_ms())
 
+    def shut(self, at_ms: float) -> bool:
+        """Whether sound that was at the ADC at ``at_ms`` is kept from the detector. It comes here some time later."""
+        return self._gated or at_ms < self._ungated_ms
+
     def _gate(self, closed: bool) -> None:
-        self.gated = closed
+        self._gated = closed
         if closed:
             edge = self._parts.ear.stop_listening()
             if edge is not None:
                 post_edge(edge, self._parts.ear, self._post)
+        else:
+            self._ungated_ms = self._clock.now_ms()
+
+    async def replace_speaker(self) -> None:
+        """The speaker is lost: open it anew, else a silent one. What was to be heard on the old one is cut."""
+        self._speakers_lost += 1
+        if self._speakers_lost > _REOPENINGS and self._parts.fallback_speaker is not None:
+            self._parts.speaker = self._parts.fallback_speaker()
+        lost, self.player = self.player, await open_speaker(self._parts, self._clock, self._post)
+        if lost is not None:
+            lost.close()
+            collect_playback(lost, self._parts)
+
+    def _broken(self, name: str, error: Exception) -> None:
+        """A part failed in a way it does not foresee: say so, with the details in the log."""
+        _log.error("%s failed", name, exc_info=error)
+        fault = Fault(name, f"{name} failed: {type(error).__name__}", "The session's log.txt has the details.")
+        self._post(fault, self._clock.now_ms())
+
+    async def _close_quietly(self, part: Microphone | Speaker | Tier | None) -> None:
+        try:
+            if part is not None:
+                await part.close()
+        except Exception:
+            _log.exception("a part could not be closed")

@@ -16,7 +16,8 @@ import anyio
 from voicetui.conversation.decide import decide
 from voicetui.conversation.state import State
 from voicetui.events import AnyFact, AnyOrder, Entry, Fact, Order
-from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened
+from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened, StopAsked
+from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal
 from voicetui.ports import Clock, SoundError, StageError
 from voicetui.runtime.hearing import listen
@@ -24,6 +25,7 @@ from voicetui.runtime.lag import LoopLag
 from voicetui.runtime.orders import Hands
 from voicetui.runtime.parts import ClauseSound, Parts
 from voicetui.runtime.speaking import open_speaker, watch_playback
+from voicetui.runtime.stale import as_waste
 from voicetui.runtime.turn import Scopes
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)
@@ -47,7 +49,9 @@ class Session(Generic[SoundT]):
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake = asyncio.Event()
         self._hands: Hands[SoundT] | None = None
-        self._ended = False
+        self._scopes: Scopes | None = None
+        self._starting = anyio.CancelScope()
+        self._closed = False
         self.on_entries: Callable[[], None] = lambda: None
         """Called on the loop after entries were appended."""
 
@@ -68,11 +72,12 @@ class Session(Generic[SoundT]):
         self._loop = asyncio.get_running_loop()
         self._append_now(self._opened)
         async with anyio.create_task_group() as group:
-            self._hands = Hands(self.parts, self.clock, self.post, Scopes(group, self._failed))
+            self._scopes = Scopes(group, self._failed)
+            self._hands = Hands(self.parts, self.clock, self.post, self._scopes)
             group.start_soon(self._read_inbox, name="inbox")
             group.start_soon(self.lag.watch, self.clock)
+            group.start_soon(self._start, name="start")
             try:
-                await self._start()
                 await self._hands.ended.wait()
             finally:
                 with anyio.CancelScope(shield=True):
@@ -85,10 +90,18 @@ class Session(Generic[SoundT]):
         return self._state
 
     async def _start(self) -> None:
+        """Open the speaker, warm the models, open the microphone; until the session ends before that is done."""
+        with self._starting:
+            try:
+                await self._make_ready()
+            except Exception as error:
+                self._failed("speaker", error)
+                self.post(StopAsked("it could not start"))
+
+    async def _make_ready(self) -> None:
         hands = self._hands
         assert hands is not None
-        player = await open_speaker(self.parts, self.clock, self.post)
-        hands.player = player
+        hands.player = await open_speaker(self.parts, self.clock, self.post)
         hands.start_free(self._watch_playback, "speaker")
         load_ms = await hands.warm(self._opened.tier)
         if self.parts.microphone is not None:
@@ -101,8 +114,9 @@ class Session(Generic[SoundT]):
         await listen(self.parts.microphone, self.parts, self.clock, hands, self.post, lambda: self._state.muted)
 
     async def _watch_playback(self) -> None:
-        assert self._hands is not None and self._hands.player is not None
-        await watch_playback(self._hands.player, self.parts, self.clock)
+        hands = self._hands
+        assert hands is not None
+        await watch_playback(lambda: hands.player, self.parts, self.clock)
 
     async def _read_inbox(self) -> None:
         while True:
@@ -112,10 +126,10 @@ class Session(Generic[SoundT]):
                 self._take(*self._inbox.popleft())
             self.on_entries()
 
-    def _take(self, fact: Fact, at_ms: float) -> None:
-        hands = self._hands
+    def _take(self, told: Fact, at_ms: float) -> None:
+        hands, fact = self._hands, self._current(told)
         assert hands is not None
-        if self._ended:
+        if self._closed or fact is None:
             return
         entry = self._append(fact, at_ms)
         self._state, orders = decide(self._state, entry)
@@ -124,11 +138,18 @@ class Session(Generic[SoundT]):
             self._append(order, now_ms)
         for order in orders:
             self._carry_out(hands, order)
+        if isinstance(fact, DeviceLost) and fact.role == "output":
+            hands.start_free(hands.replace_speaker, "speaker")
+
+    def _current(self, fact: Fact) -> Fact | None:
+        """The fact, or what it still tells if its basis has become void since it was posted."""
+        basis = getattr(fact, "basis", None)
+        assert self._scopes is not None
+        return fact if basis is None or self._scopes.is_living(basis) else as_waste(fact)
 
     def _carry_out(self, hands: Hands[SoundT], order: Order) -> None:
         try:
             hands.carry_out(order)
-            self._ended = hands.ended.is_set()
         except Exception as error:  # an order that cannot be carried out must not end the session
             self._failed(type(order).__name__, error)
 
@@ -154,12 +175,21 @@ class Session(Generic[SoundT]):
     async def _close(self) -> None:
         hands = self._hands
         assert hands is not None
+        self._starting.cancel()
+        if not hands.ended.is_set():
+            self._take(StopAsked("cancelled"), self.clock.now_ms())
         await hands.close()
+        self._close_recorder()
         while self._inbox:
-            self._append(*self._inbox.popleft())
-        self._ended = True
+            self._take(*self._inbox.popleft())
         self._append(SessionClosed(self._state.stopping or "ended"), self.clock.now_ms())
-        if self.parts.recorder is not None:
-            self.parts.recorder.close()
+        self._closed = True
         self.journal.close()
         self.on_entries()
+
+    def _close_recorder(self) -> None:
+        try:
+            if self.parts.recorder is not None:
+                self.parts.recorder.close()
+        except Exception as error:
+            self._failed("record", error)

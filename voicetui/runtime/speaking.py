@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from voicetui.events.session import Fault
@@ -34,11 +35,13 @@ async def _open(parts: Parts[SoundT], speaker: Speaker, clock: Clock, post: Post
     return player
 
 
-async def watch_playback(player: Player[SoundT], parts: Parts[SoundT], clock: Clock) -> None:
-    """Tell the session what is heard, and record it, until cancelled."""
+async def watch_playback(current: Callable[[], Player[SoundT] | None], parts: Parts[SoundT], clock: Clock) -> None:
+    """Tell the session what the current player is heard to play, and record it, until cancelled."""
     while True:
         await clock.sleep_until(clock.now_ms() + _POLL_MS)
-        collect_playback(player, parts)
+        player = current()
+        if player is not None:
+            collect_playback(player, parts)
 
 
 def collect_playback(player: Player[SoundT], parts: Parts[SoundT]) -> None:

@@ -23,6 +23,8 @@ class Scopes:
         self._group = group
         self._on_error = on_error
         self._scopes: dict[Basis, set[anyio.CancelScope]] = {}
+        self._owned = 0
+        self._idle = anyio.Event()
         self.living: frozenset[Basis] = frozenset()
 
     def open(self, basis: Basis) -> None:
@@ -39,10 +41,15 @@ class Scopes:
                 return
             with anyio.CancelScope() as scope:
                 scopes.add(scope)
+                self._owned += 1
                 try:
                     await self._guarded(job, name)
                 finally:
                     scopes.discard(scope)
+                    self._owned -= 1
+                    if not self._owned:
+                        self._idle.set()
+                        self._idle = anyio.Event()
 
         self._group.start_soon(owned, name=f"{name} {basis}")
 
@@ -60,6 +67,11 @@ class Scopes:
         for scope in scopes or ():
             scope.cancel()
         return scopes is not None
+
+    async def idle(self) -> None:
+        """Return when no task of any basis runs."""
+        if self._owned:
+            await self._idle.wait()
 
     async def _guarded(self, job: Callable[[], Coroutine[Any, Any, None]], name: str) -> None:
         try:
