@@ -5,20 +5,21 @@ time.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
 from voicetui.events import Entry, Fact, Record
 from voicetui.events.listen import Evidence, Transcribed
-from voicetui.events.orders import Transcribe
+from voicetui.events.orders import Message, Transcribe
 from voicetui.events.session import SessionOpened, StopAsked, TierFacts
 from voicetui.journal.append import Journal, JournalWriter
 from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
 from voicetui.listen.vad import SileroDetector
-from voicetui.ports import Pcm16, Tier
+from voicetui.ports import Clock, Pcm16, PcmFloat, StreamItem, Tier, VoiceDetector
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario
 from voicetui.reply.generate import Replier
@@ -34,6 +35,7 @@ from voicetui.speak.play import Player
 from voicetui.speak.scripted import ScriptedVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 
+T = TypeVar("T")
 CLIPS = Path(__file__).resolve().parents[2] / "assets" / "clips"
 
 
@@ -60,6 +62,94 @@ class Told:
         )
 
 
+class TimedWords:
+    """A transcriber for sound of which it is known when each word ends: (ms of the session, word)."""
+
+    def __init__(self, *words: tuple[float, str]) -> None:
+        self.words = words
+
+    def run(self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float) -> Transcribed:
+        end = first_sample + len(sound)
+        text = " ".join(word for end_ms, word in self.words if first_sample < end_ms * 16 <= end + 160)
+        return Transcribed(
+            order.utterance, order.request, text, order.final, first_sample, end, 0.0, waited_ms, Evidence()
+        )
+
+
+class SlowWorker:
+    """Runs one job at a time, each after ``ms`` of the manual clock."""
+
+    def __init__(self, clock: Clock, ms: float) -> None:
+        self._clock = clock
+        self._ms = ms
+        self._lock = asyncio.Lock()
+
+    async def run(self, job: Callable[[float], T]) -> T:
+        asked_ms = self._clock.now_ms()
+        async with self._lock:
+            waited_ms = self._clock.now_ms() - asked_ms
+            await self._clock.sleep_until(self._clock.now_ms() + self._ms)
+            return job(waited_ms)
+
+    def close(self) -> None:
+        pass
+
+
+class WatchedTier(SimulatedTier):
+    """A simulated tier that remembers what it was asked, and when each of its streams was opened and closed."""
+
+    def __init__(self, clock: Clock, *replies: str, ttft_ms: float = 100.0, tokens_per_second: float = 50.0) -> None:
+        super().__init__(
+            clock, "twin", ttft_p50_ms=ttft_ms, ttft_p95_ms=ttft_ms, tokens_per_second=tokens_per_second, replies=replies
+        )
+        self.clock = clock
+        self.asked: list[tuple[Message, ...]] = []
+        self.opened_ms: list[float] = []
+        self.closed_ms: list[float] = []
+
+    async def stream(self, messages: tuple[Message, ...]) -> AsyncGenerator[StreamItem, None]:
+        self.asked.append(messages)
+        self.opened_ms.append(self.clock.now_ms())
+        try:
+            async for item in super().stream(messages):
+                yield item
+        finally:
+            self.closed_ms.append(self.clock.now_ms())
+
+
+class Heard:
+    """A recorder that keeps what the speaker played, at the speaker's rate: (sample of the microphone track, sound)."""
+
+    def __init__(self, also: Callable[[int, PcmFloat], None] = lambda sample, samples: None) -> None:
+        self.pieces: list[tuple[int, PcmFloat]] = []
+        self._also = also
+
+    def user(self, samples: Pcm16, lost: int) -> None:
+        pass
+
+    def reply(self, sample: int, samples: PcmFloat, rate_hz: int) -> None:
+        self.pieces.append((sample, samples))
+        self._also(sample, samples)
+
+    def close(self) -> None:
+        pass
+
+    @property
+    def sound(self) -> PcmFloat:
+        """All that was played, without the silence in between."""
+        return np.concatenate([samples for _, samples in self.pieces]) if self.pieces else np.zeros(0, np.float32)
+
+    def between(self, start_ms: float, end_ms: float) -> PcmFloat:
+        """float32 at 16 kHz: what was at the DAC then, silence where nothing was."""
+        track = np.zeros(round((end_ms - start_ms) * 16), np.float32)
+        for sample, samples in self.pieces:
+            at = sample - round(start_ms * 16)
+            head, tail = max(0, at), min(len(track), at + len(samples))
+            if head < tail:
+                track[head:tail] = samples[head - at : tail - at]
+        return track
+
+
 class Stage:
     """Builds and runs one session. ``texts`` are what the utterances say, in order."""
 
@@ -73,17 +163,21 @@ class Stage:
         folder: Path | None = None,
         voice: ScriptedVoice | None = None,
         policy: dict[str, object] | None = None,
+        detector: VoiceDetector | None = None,
+        clock: ManualClock | None = None,
+        clips: Sequence[tuple[float, Pcm16]] = (),
     ) -> None:
-        self.clock = ManualClock()
+        """``clips`` are what is said anyway: (ms of the session, sound). A tier's clock must be the stage's."""
+        self.clock = clock or ManualClock()
         self.tier = tier or SimulatedTier(self.clock, "twin", ttft_p50_ms=100, ttft_p95_ms=101, tokens_per_second=50)
         self.journal = Journal(JournalWriter(folder) if folder is not None else None)
-        self.microphone = FileMicrophone(self.clock)
+        self.microphone = FileMicrophone(self.clock, clips)
         voice = voice or ScriptedVoice()
         clock = self.clock
         self.parts: Parts[SynthesizedClause] = Parts(
             microphone=self.microphone,
             speaker=NullSpeaker(clock),
-            ear=Ear(SileroDetector()),
+            ear=Ear(detector or SileroDetector()),
             transcriber=Told(texts),
             tiers={self.tier.name: self.tier},
             make_replier=lambda post: Replier(clock, post),

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import anyio
 
 from voicetui.events import Basis, Order
+from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.orders import (
     Cancel,
     Cut,
@@ -26,7 +27,6 @@ from voicetui.events.orders import (
     Transcribe,
     WakeAt,
 )
-from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.reply import ContextReady, GenerationFailed
 from voicetui.events.session import Fault, Woke
 from voicetui.events.speak import Discarded, SynthesisFailed
@@ -263,6 +263,7 @@ class Hands(Generic[SoundT]):
         """The speaker is lost: open it anew, else a silent one. What was to be heard on the old one is cut."""
         self._speakers_lost += 1
         if self._speakers_lost > _REOPENINGS and self._parts.fallback_speaker is not None:
+            await self._close_quietly(self._parts.speaker)
             self._parts.speaker = self._parts.fallback_speaker()
         lost, self.player = self.player, await open_speaker(self._parts, self._clock, self._post)
         if lost is not None:

@@ -50,7 +50,7 @@ class Session(Generic[SoundT]):
         self._wake = asyncio.Event()
         self._hands: Hands[SoundT] | None = None
         self._scopes: Scopes | None = None
-        self._starting = anyio.CancelScope()
+        self._starting: anyio.CancelScope | None = None
         self._closed = False
         self.on_entries: Callable[[], None] = lambda: None
         """Called on the loop after entries were appended."""
@@ -91,12 +91,12 @@ class Session(Generic[SoundT]):
 
     async def _start(self) -> None:
         """Open the speaker, warm the models, open the microphone; until the session ends before that is done."""
-        with self._starting:
-            try:
+        try:
+            with anyio.CancelScope() as self._starting:
                 await self._make_ready()
-            except Exception as error:
-                self._failed("speaker", error)
-                self.post(StopAsked("it could not start"))
+        except Exception as error:
+            self._failed("speaker", error)
+            self.post(StopAsked("it could not start"))
 
     async def _make_ready(self) -> None:
         hands = self._hands
@@ -175,7 +175,8 @@ class Session(Generic[SoundT]):
     async def _close(self) -> None:
         hands = self._hands
         assert hands is not None
-        self._starting.cancel()
+        if self._starting is not None:
+            self._starting.cancel()
         if not hands.ended.is_set():
             self._take(StopAsked("cancelled"), self.clock.now_ms())
         await hands.close()
