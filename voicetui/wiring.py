@@ -201,7 +201,7 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_token
             replies=table.replies or DEFAULT_REPLIES,
         )
     if table.kind == "local":
-        threads = table.threads or min(2, os.cpu_count() or 1)
+        threads = table.threads or _local_threads()
         return LocalTier(
             clock,
             table.name,
@@ -224,6 +224,11 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_token
         temperature=table.temperature,
         extra=table.extra,
     )
+
+
+def _local_threads() -> int:
+    """Half of the cores, at most four: two llama.cpp threads on two busy cores wait for each other for seconds."""
+    return max(1, min(4, (os.cpu_count() or 2) // 2))
 
 
 def _recogniser(config: Config, clock: Clock) -> Recogniser:

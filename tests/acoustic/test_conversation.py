@@ -49,7 +49,7 @@ LONG = (
     Line("largest-planet"),
     Line("cup-of-tea"),
     Line("stop-capital-of-japan", over_ms=1200),
-    Line("plant-grow"),
+    Line("einstein"),
     Line("stop-capital-of-japan", over_ms=900),
     Line("thank-you"),
 )

@@ -18,6 +18,7 @@ from voicetui.events.session import SessionOpened, StopAsked, TierFacts
 from voicetui.journal.append import Journal, JournalWriter
 from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
+from voicetui.listen.scripted import EnergyDetector
 from voicetui.listen.vad import SileroDetector
 from voicetui.ports import Clock, Pcm16, PcmFloat, StreamItem, Tier, VoiceDetector
 from voicetui.rehearse.person import Person, Watch
@@ -36,6 +37,7 @@ from voicetui.speak.scripted import ScriptedVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 
 T = TypeVar("T")
+RecordT = TypeVar("RecordT", bound=Record)
 CLIPS = Path(__file__).resolve().parents[2] / "assets" / "clips"
 
 
@@ -76,8 +78,22 @@ class TimedWords:
         )
 
 
+class Finals:
+    """A transcriber that answers the final requests with these texts in turn, and partial ones with nothing."""
+
+    def __init__(self, *texts: str) -> None:
+        self._texts = list(texts)
+
+    def run(self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float) -> Transcribed:
+        text = self._texts.pop(0) if order.final and self._texts else ""
+        end = first_sample + len(sound)
+        return Transcribed(
+            order.utterance, order.request, text, order.final, first_sample, end, 0.0, waited_ms, Evidence()
+        )
+
+
 class SlowWorker:
-    """Runs one job at a time, each after ``ms`` of the manual clock."""
+    """Runs one job at a time, each after ``ms`` of the manual clock, whether it is still waited for or not."""
 
     def __init__(self, clock: Clock, ms: float) -> None:
         self._clock = clock
@@ -85,6 +101,9 @@ class SlowWorker:
         self._lock = asyncio.Lock()
 
     async def run(self, job: Callable[[float], T]) -> T:
+        return await asyncio.shield(asyncio.create_task(self._run(job)))
+
+    async def _run(self, job: Callable[[float], T]) -> T:
         asked_ms = self._clock.now_ms()
         async with self._lock:
             waited_ms = self._clock.now_ms() - asked_ms
@@ -100,7 +119,12 @@ class WatchedTier(SimulatedTier):
 
     def __init__(self, clock: Clock, *replies: str, ttft_ms: float = 100.0, tokens_per_second: float = 50.0) -> None:
         super().__init__(
-            clock, "twin", ttft_p50_ms=ttft_ms, ttft_p95_ms=ttft_ms, tokens_per_second=tokens_per_second, replies=replies
+            clock,
+            "twin",
+            ttft_p50_ms=ttft_ms,
+            ttft_p95_ms=ttft_ms,
+            tokens_per_second=tokens_per_second,
+            replies=replies,
         )
         self.clock = clock
         self.asked: list[tuple[Message, ...]] = []
@@ -241,6 +265,14 @@ class Stage:
         assert running.done(), "the session did not end"
         await running
 
+    def of(self, kind: type[RecordT]) -> list[RecordT]:
+        """The bodies of every entry of this kind."""
+        return [entry.body for entry in self.entries if isinstance(entry.body, kind)]
+
+    def run_to(self, end_ms: float, *companions: object) -> None:
+        """Run the session until it is asked to stop at ``end_ms``."""
+        asyncio.run(self.run(self.post_at(StopAsked("finished"), end_ms), *companions, most_ms=end_ms + 5000))
+
     def post_at(self, fact: Fact, at_ms: float) -> object:
         """A companion that posts a fact at a time."""
 
@@ -249,6 +281,15 @@ class Stage:
             self.session.post(fact)
 
         return later
+
+
+def twin_stage(*replies: str, bursts: Sequence[tuple[float, float]] = (), **options: object) -> Stage:
+    """A stage with a ``WatchedTier``, where loud is speech: bursts of tone, (start ms, end ms)."""
+    clock = ManualClock()
+    tier_options = {name: options.pop(name) for name in ("ttft_ms", "tokens_per_second") if name in options}
+    tier = WatchedTier(clock, *replies, **tier_options)  # type: ignore[arg-type]
+    clips = [(start_ms, tone(end_ms - start_ms)) for start_ms, end_ms in bursts]
+    return Stage(clock=clock, tier=tier, detector=EnergyDetector(), clips=clips, **options)  # type: ignore[arg-type]
 
 
 def tone(ms: float, level: float = 0.3) -> Pcm16:

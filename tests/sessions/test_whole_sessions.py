@@ -11,18 +11,17 @@ from voicetui.events.session import SessionClosed
 from voicetui.rehearse.scenario import Line
 
 SOUNDS = {
-    name: clip(name)
-    for name in ("capital-of-france", "capital-of-italy", "okay", "stop-capital-of-japan", "thank-you")
+    name: clip(name) for name in ("capital-of-france", "capital-of-italy", "okay", "stop-capital-of-japan", "thank-you")
 }
 
 
 def test_two_turns_are_heard_recorded_and_closed(tmp_path: Path) -> None:
-    stage = Stage(["What is the capital of France?", "And what is the capital of Italy?"], folder=tmp_path / "s")
+    stage = Stage(["What is the capital of France?", "What is the capital of Italy?"], folder=tmp_path / "s")
     lines = [Line(say=("capital-of-france",)), Line(say=("capital-of-italy",))]
     asyncio.run(stage.play(lines, SOUNDS))
     assert [entry.body.text for entry in stage.all(Commit)] == [
         "What is the capital of France?",
-        "And what is the capital of Italy?",
+        "What is the capital of Italy?",
     ]
     assert [entry.body.outcome for entry in stage.all(EndTurn)] == ["completed", "completed"]
     assert isinstance(stage.entries[-1].body, SessionClosed)
@@ -34,7 +33,7 @@ def test_a_barge_in_cuts_and_a_backchannel_does_not() -> None:
         [
             "What is the capital of France?",
             "Okay.",
-            "And what is the capital of Italy?",
+            "What is the capital of Italy?",
             "Stop. What is the capital of Japan?",
         ]
     )
