@@ -17,9 +17,7 @@ from voicetui.models import ModelError, path_of
 from voicetui.ports import RATE_HZ, Pcm16, Recognition, StageError
 from voicetui.runtime.clock import SystemClock
 
-KENNEDY = (
-    "and so my fellow americans ask not what your country can do for you ask what you can do for your country"
-)
+KENNEDY = "and so my fellow americans ask not what your country can do for you ask what you can do for your country"
 
 
 class Told:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,6 @@ from voicetui.events.orders import (
 from voicetui.events.session import InterruptAsked, Said
 from voicetui.events.speak import (
     ClauseStarted,
-    Discarded,
     PlaybackCut,
     PlaybackDucked,
     PlaybackPaused,
@@ -40,22 +41,23 @@ from voicetui.speak.scripted import ScriptedVoice
 WORD_MS = 250.0
 SIX_SECONDS = " ".join(f"w{number}" for number in range(24)) + "."
 TEN_WORDS = "one two three four five six seven eight nine ten."
-REPLY_MS = 730.0
-"""When the reply to what was typed at 500 ms is heard: 100 ms to the first token, one clause, 30 ms of device."""
 
 
-def started_ms(stage: Stage, clause: int = 0) -> float:
-    return next(entry.at for entry in stage.all(ClauseStarted) if entry.body.clause == clause)
+@cache
+def begins_ms(reply: str, tokens_per_second: float = 1000.0) -> float:
+    """When the reply to what is typed at 500 ms is heard."""
+    stage = twin_stage(reply, tokens_per_second=tokens_per_second)
+    stage.run_to(2000, stage.post_at(Said("go on"), 500))
+    return stage.all(ClauseStarted)[0].at
 
 
-def typed_stage(reply: str, *bursts: tuple[float, float], **options: object) -> Stage:
+def typed_stage(
+    reply: str, *bursts: tuple[float, float], tokens_per_second: float = 1000.0, voice: ScriptedVoice | None = None
+) -> Stage:
     """A stage on which a typed question is answered; bursts count from the start of that answer."""
-    options.setdefault("tokens_per_second", 1000.0)
-    probe = twin_stage(reply, voice=options.get("voice"), tokens_per_second=options["tokens_per_second"])
-    probe.run_to(3000, probe.post_at(Said("go on"), 500))
-    begins = started_ms(probe)
-    options["bursts"] = [(begins + start_ms, begins + end_ms) for start_ms, end_ms in bursts]
-    stage = twin_stage(reply, **options)
+    begins = begins_ms(reply, tokens_per_second)
+    spoken = [(begins + start_ms, begins + end_ms) for start_ms, end_ms in bursts]
+    stage = twin_stage(reply, bursts=spoken, tokens_per_second=tokens_per_second, voice=voice)
     stage.parts.recorder = Heard()
     return stage
 
@@ -67,8 +69,9 @@ def run(stage: Stage, end_ms: float, *companions: object) -> Heard:
     return heard
 
 
+@cache
 def undisturbed(reply: str) -> PcmFloat:
-    return run(typed_stage(reply), 12_000).sound
+    return run(typed_stage(reply), 8000).sound
 
 
 def around_the_gap(heard: Heard) -> tuple[PcmFloat, PcmFloat]:
@@ -84,13 +87,16 @@ def around_the_gap(heard: Heard) -> tuple[PcmFloat, PcmFloat]:
 # noises and backchannels
 
 
-@pytest.mark.parametrize("words", ["mm-hmm", "Mm-hmm.", "yeah", "ok", "Okay, right.", "uh-huh", "I see", ""])
-@pytest.mark.parametrize("long_ms", [120, 400, 700])
+@pytest.mark.parametrize(
+    ("words", "long_ms"),
+    [(words, 400) for words in ("mm-hmm", "Mm-hmm.", "yeah", "ok", "Okay, right.", "uh-huh", "I see", "")]
+    + [("mm-hmm", 120), ("", 120), ("yeah", 700), ("", 700), ("", 1300)],
+)
 def test_what_is_no_bid_leaves_the_reply_whole_and_no_turn_behind(words: str, long_ms: float) -> None:
     stage = typed_stage(SIX_SECONDS, (1000, 1000 + long_ms))
     stage.parts.transcriber = Finals(words)
-    heard = run(stage, 14_000, stage.post_at(Said("and then"), 10_000))
-    assert not stage.of(Cut) and [order.outcome for order in stage.of(EndTurn)] == ["completed", "completed"]
+    heard = run(stage, 10_500, stage.post_at(Said("and then"), 10_000))
+    assert stage.of(EndTurn)[0].outcome == "completed" and all(order.basis.turn == 2 for order in stage.of(Cut))
     assert [order.kind for order in stage.of(BargeIn)] == ["backchannel" if words else "noise"]
     assert stage.of(EndTurn)[0].heard_text == SIX_SECONDS
     assert isinstance(stage.tier, WatchedTier)
@@ -117,7 +123,7 @@ def test_a_reply_held_by_a_noise_goes_on_from_the_word_it_was_held_in_within_the
     fade = 160
     np.testing.assert_array_equal(after[fade:], whole[resumed_at + fade :])
     (paused,), resumed = stage.all(PlaybackPaused), stage.all(PlaybackResumed)[-1]
-    speech_end_ms = started_ms(stage) + 1400
+    speech_end_ms = begins_ms(SIX_SECONDS) + 1400
     assert resumed.at - speech_end_ms <= (1000 if cause == "late" else 150) + 100
     assert paused.body.heard_ms == pytest.approx(held_at / 16, abs=1)
     assert not [order for order in stage.of(Commit) if order.utterance is not None]
@@ -173,13 +179,13 @@ def test_clicks_a_burst_and_a_cough_over_the_reply_do_not_cut_it(sound: object, 
     made = Stage(
         clock=stage.clock,
         tier=stage.tier,
-        clips=[(REPLY_MS + 500, sound())],  # type: ignore[operator]
+        clips=[(begins_ms(SIX_SECONDS) + 500, sound())],  # type: ignore[operator]
         detector=SileroDetector() if ear == "silero" else EnergyDetector(),
     )
     made.parts.recorder, made.parts.transcriber = Heard(), Finals()
     run(made, 14_000)
     assert not made.of(Cut) and not made.of(Commit)[1:]
-    assert [order.kind for order in made.of(BargeIn)] in ([], ["noise"])
+    assert all(order.kind == "noise" for order in made.of(BargeIn))
     assert made.of(EndTurn)[0].heard_text == SIX_SECONDS
 
 
@@ -198,9 +204,11 @@ def test_what_asks_for_the_floor_cuts_the_reply_and_is_the_next_turn(words: str)
 
 def test_speech_with_a_dip_in_it_is_heard_as_one_bid_soon() -> None:
     stage = typed_stage(SIX_SECONDS, (1000, 1300), (1420, 1700))
-    stage.parts.transcriber = TimedWords((started_probe() + 1250, "wait a"), (started_probe() + 1700, "moment"))
+    stage.parts.transcriber = TimedWords(
+        (begins_ms(SIX_SECONDS) + 1250, "wait a"), (begins_ms(SIX_SECONDS) + 1700, "moment")
+    )
     run(stage, 14_000)
-    onset_ms = started_ms(stage) + 1000
+    onset_ms = begins_ms(SIX_SECONDS) + 1000
     (bid,) = stage.of(BargeIn)
     assert bid.kind == "bid" and bid.onset_ms == pytest.approx(onset_ms, abs=32)
     assert stage.all(Duck)[0].at - onset_ms <= 64 + 100
@@ -208,15 +216,9 @@ def test_speech_with_a_dip_in_it_is_heard_as_one_bid_soon() -> None:
     assert stage.of(Commit)[-1].text == "wait a moment"
 
 
-def started_probe() -> float:
-    probe = typed_stage(SIX_SECONDS)
-    run(probe, 3000)
-    return started_ms(probe)
-
-
 def test_a_reply_is_cut_at_the_second_word_and_the_next_is_not_queued_behind_it() -> None:
     stage = typed_stage(SIX_SECONDS, (1000, 2400))
-    begins = started_probe()
+    begins = begins_ms(SIX_SECONDS)
     words = ((1300, "what"), (1700, "colour"), (1900, "is"), (2100, "the"), (2400, "sky"))
     stage.parts.transcriber = TimedWords(*((begins + ms, word) for ms, word in words))
     heard = run(stage, 14_000)
@@ -232,22 +234,20 @@ def test_a_reply_is_cut_at_the_second_word_and_the_next_is_not_queued_behind_it(
 @pytest.mark.parametrize("latency_ms", [10.0, 30.0, 300.0])
 def test_nothing_of_the_old_reply_is_played_after_the_cut_though_its_next_clause_comes_later(latency_ms: float) -> None:
     reply = "one two three four five six seven eight. " + TEN_WORDS
-    stage = typed_stage(reply, (1000, 1600))
+    stage = typed_stage(reply)
     stage.parts.speaker = NullSpeaker(stage.clock, latency_ms=latency_ms)
-    calls: list[str] = []
     stage.parts.make_worker = lambda name, clock: (
-        SlowWorker(stage.clock, 1000) if name == "synthesize" else InlineWorker()
+        SlowWorker(stage.clock, 1250) if name == "synthesize" else InlineWorker()
     )
-    stage.parts.transcriber = Finals("what colour is the sky")
-    heard = run(stage, 14_000, stage.post_at(InterruptAsked(), 3000))
-    (cut,) = stage.all(Cut)
-    old = cut.body.basis
+    first_ms = 500 + 100 + 1250
+    heard = run(stage, 14_000, stage.post_at(InterruptAsked(), first_ms + 1000), stage.post_at(Said("next"), 5000))
+    (cut, *_), (old, new) = stage.all(Cut), stage.of(Generate)
+    assert cut.body.basis == old.basis
+    begins = next(entry.at for entry in stage.all(ClauseStarted) if entry.body.basis == new.basis)
     block_ms, fade_ms = 10, 15
-    later = [entry.at for entry in stage.all(ClauseStarted) if entry.body.basis != old]
-    silent_from = cut.at + latency_ms + 2 * block_ms + fade_ms
-    assert not heard.between(silent_from, later[0] if later else 12_000).any()
-    assert all(order.basis != old for order in stage.of(Play) if stage.entries.index(cut) < 0) and not calls
-    assert [entry for entry in stage.all(Discarded) if entry.body.basis == old and entry.body.stage == "synthesize"]
+    assert not heard.between(cut.at + latency_ms + 2 * block_ms + fade_ms, begins - 5).any()
+    assert heard.between(cut.at - 200, cut.at).any() and begins > 5000
+    assert [order.clause for order in stage.of(Play) if order.basis == old.basis] == [0]
 
 
 def test_a_model_that_goes_on_writing_is_stopped_and_nothing_more_of_it_is_synthesised() -> None:
@@ -273,7 +273,7 @@ def test_a_model_that_goes_on_writing_is_stopped_and_nothing_more_of_it_is_synth
 @pytest.mark.parametrize("after_ms", [310, 700, 1000, 1600, 2222, 2650])
 def test_what_was_heard_of_an_interrupted_reply_is_remembered_to_the_word(after_ms: float) -> None:
     stage = typed_stage(TEN_WORDS, voice=ScriptedVoice(word_ms=300.0))
-    at_ms = started_probe() + after_ms
+    at_ms = begins_ms(TEN_WORDS) + after_ms
     run(stage, 12_000, stage.post_at(InterruptAsked(), at_ms), stage.post_at(Said("and"), 8000))
     end = stage.of(EndTurn)[0]
     words = end.heard_text.split()
@@ -289,7 +289,7 @@ def test_what_was_heard_of_an_interrupted_reply_is_remembered_to_the_word(after_
 @pytest.mark.parametrize("after_ms", [-25, -10, 0])
 def test_a_reply_interrupted_before_it_was_heard_leaves_no_message(after_ms: float) -> None:
     stage = typed_stage(TEN_WORDS, voice=ScriptedVoice(word_ms=300.0))
-    at_ms = started_probe() + after_ms
+    at_ms = begins_ms(TEN_WORDS) + after_ms
     run(stage, 12_000, stage.post_at(InterruptAsked(), at_ms), stage.post_at(Said("and"), 8000))
     assert stage.of(EndTurn)[0].outcome == "interrupted" and not stage.of(EndTurn)[0].heard_text
     assert isinstance(stage.tier, WatchedTier)
