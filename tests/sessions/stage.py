@@ -20,7 +20,7 @@ from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
 from voicetui.listen.scripted import EnergyDetector
 from voicetui.listen.vad import SileroDetector
-from voicetui.ports import Clock, Pcm16, PcmFloat, StreamItem, Tier, VoiceDetector
+from voicetui.ports import Clock, Pcm16, PcmFloat, StreamItem, Tier, Voice, VoiceDetector
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario
 from voicetui.reply.generate import Replier
@@ -185,7 +185,7 @@ class Stage:
         overlap: str = "full",
         duplex: str = "full",
         folder: Path | None = None,
-        voice: ScriptedVoice | None = None,
+        voice: Voice | None = None,
         policy: dict[str, object] | None = None,
         detector: VoiceDetector | None = None,
         clock: ManualClock | None = None,

@@ -90,7 +90,7 @@ def around_the_gap(heard: Heard) -> tuple[PcmFloat, PcmFloat]:
 @pytest.mark.parametrize(
     ("words", "long_ms"),
     [(words, 400) for words in ("mm-hmm", "Mm-hmm.", "yeah", "ok", "Okay, right.", "uh-huh", "I see", "")]
-    + [("mm-hmm", 120), ("", 120), ("yeah", 700), ("", 700), ("", 1300)],
+    + [("mm-hmm", 120), ("", 120), ("yeah", 700), ("", 700), ("", 1200)],
 )
 def test_what_is_no_bid_leaves_the_reply_whole_and_no_turn_behind(words: str, long_ms: float) -> None:
     stage = typed_stage(SIX_SECONDS, (1000, 1000 + long_ms))

@@ -143,7 +143,7 @@ class Person:
         watch, clock = self._watch, self._clock
 
         def answered() -> bool:
-            return watch.last_reply_start_ms > begins_ms
+            return watch.last_reply_start_ms > begins_ms or watch.reply_start_ms is not None
 
         def over() -> bool:
             return watch.closed or (watch.idle and watch.last_resolved_ms > ends_ms - _BREATH_MS)

@@ -1,0 +1,37 @@
+"""Draws the README's pictures from golden journals: ``python -m tests.tui.pictures`` writes them to ``assets/pictures/``."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from tests.tui.scenes import SCENES
+from tests.tui.stage import on_stage
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
+PICTURES: dict[str, tuple[str, tuple[int, int], tuple[str, ...]]] = {
+    "live": ("finished", (120, 36), ()),
+    "barge-in": ("barge_in", (120, 36), ()),
+    "presenter": ("finished", (120, 36), ("p",)),
+    "help": ("finished", (120, 36), ("question_mark",)),
+}
+"""Each picture's scene, size in cells, and the keys pressed before it is taken."""
+
+
+async def draw(name: str) -> str:
+    """One picture as SVG."""
+    scene, size, keys = PICTURES[name]
+    async with on_stage(SCENES[scene](), size) as stage:
+        await stage.press(*keys)
+        return stage.app.export_screenshot(title="voicetui")
+
+
+def main() -> None:
+    """Draw them all."""
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    for name in PICTURES:
+        (FOLDER / f"{name}.svg").write_text(asyncio.run(draw(name)), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
