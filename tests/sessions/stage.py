@@ -13,8 +13,8 @@ import numpy as np
 
 from voicetui.events import Entry, Fact, Record
 from voicetui.events.listen import Evidence, Transcribed
-from voicetui.events.orders import Message, Transcribe
-from voicetui.events.session import SessionOpened, StopAsked, TierFacts
+from voicetui.events.orders import Commit, EndSession, EndTurn, Message, Transcribe
+from voicetui.events.session import Fault, SessionClosed, SessionOpened, StopAsked, TierFacts
 from voicetui.journal.append import Journal, JournalWriter
 from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
@@ -269,6 +269,11 @@ class Stage:
         """The bodies of every entry of this kind."""
         return [entry.body for entry in self.entries if isinstance(entry.body, kind)]
 
+    @property
+    def outcomes(self) -> list[str]:
+        """How the turns ended, in order."""
+        return [order.outcome for order in self.of(EndTurn)]
+
     def run_to(self, end_ms: float, *companions: object) -> None:
         """Run the session until it is asked to stop at ``end_ms``."""
         asyncio.run(self.run(self.post_at(StopAsked("finished"), end_ms), *companions, most_ms=end_ms + 5000))
@@ -290,6 +295,15 @@ def twin_stage(*replies: str, bursts: Sequence[tuple[float, float]] = (), **opti
     tier = WatchedTier(clock, *replies, **tier_options)  # type: ignore[arg-type]
     clips = [(start_ms, tone(end_ms - start_ms)) for start_ms, end_ms in bursts]
     return Stage(clock=clock, tier=tier, detector=EnergyDetector(), clips=clips, **options)  # type: ignore[arg-type]
+
+
+def assert_ended_in_order(stage: Stage) -> None:
+    """The session was closed, each of its turns has an outcome, and its faults are sentences for a person."""
+    assert isinstance(stage.entries[-1].body, SessionClosed)
+    assert len(stage.of(EndSession)) == 1
+    assert {order.basis for order in stage.of(Commit)} == {order.basis for order in stage.of(EndTurn)}
+    for fault in stage.of(Fault):
+        assert len(fault.message.split()) >= 3 and "Traceback" not in fault.message
 
 
 def tone(ms: float, level: float = 0.3) -> Pcm16:

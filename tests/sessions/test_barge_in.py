@@ -139,7 +139,7 @@ def test_words_that_come_after_the_reply_was_given_back_still_cut_it() -> None:
     run(stage, 14_000)
     assert len(stage.of(Resume)) == 1
     assert [order.kind for order in stage.of(BargeIn)] == ["bid"]
-    assert [order.outcome for order in stage.of(EndTurn)] == ["interrupted", "completed"]
+    assert stage.outcomes == ["interrupted", "completed"]
     assert stage.of(Commit)[-1].text == "stop that please"
 
 
@@ -199,7 +199,7 @@ def test_what_asks_for_the_floor_cuts_the_reply_and_is_the_next_turn(words: str)
     run(stage, 14_000)
     assert [order.kind for order in stage.of(BargeIn)] == ["bid"]
     assert [order.text for order in stage.of(Commit)] == ["go on", words]
-    assert [order.outcome for order in stage.of(EndTurn)] == ["interrupted", "completed"]
+    assert stage.outcomes == ["interrupted", "completed"]
 
 
 def test_speech_with_a_dip_in_it_is_heard_as_one_bid_soon() -> None:
@@ -300,7 +300,7 @@ def test_a_bid_after_the_end_leaves_the_whole_reply_in_the_history() -> None:
     stage = typed_stage(TEN_WORDS, (2600, 3200))
     stage.parts.transcriber = Finals("what about the moon")
     run(stage, 12_000)
-    assert [order.outcome for order in stage.of(EndTurn)] == ["completed", "completed"]
+    assert stage.outcomes == ["completed", "completed"]
     assert isinstance(stage.tier, WatchedTier)
     assert [message.text for message in stage.tier.asked[-1]] == ["go on", TEN_WORDS, "what about the moon"]
     assert len(stage.of(Generate)) == 2

@@ -83,7 +83,7 @@ def test_in_half_duplex_the_echo_of_the_reply_is_no_turn_and_no_interruption(del
     stage.run_to(15_000)
     assert [order.text for order in stage.of(Commit)] == ["hello", "again"]
     assert len(stage.of(OpenUtterance)) == 2 and not stage.of(Reject) and not stage.of(BargeIn)
-    assert [order.outcome for order in stage.of(EndTurn)] == ["completed", "completed"]
+    assert stage.outcomes == ["completed", "completed"]
 
 
 # pauses and slow recognisers
@@ -159,7 +159,7 @@ def test_words_said_after_the_commit_are_not_lost_and_no_two_replies_are_heard(t
     assert first.body.text == "No."
     assert second.body.text == ("No. date needed now" if outcome == "cut_off" else "date needed now")
     assert second.at - 2900 < 600, "nobody waits for anything"
-    assert [order.outcome for order in stage.of(EndTurn)] == [outcome, "completed"]
+    assert stage.outcomes == [outcome, "completed"]
     assert_well_formed(asked(stage))
     assert "No." in " ".join(message.text for message in asked(stage)[-1])
 
@@ -215,7 +215,7 @@ def test_a_turn_cancelled_before_its_reply_leaves_no_user_message_behind() -> No
     stage = twin_stage(REPLY, bursts=[(1000, 1600), (5000, 5600), (12_000, 12_600)], ttft_ms=900.0)
     stage.parts.transcriber = TimedWords((1600, "first"), (5600, "second"), (12_600, "third"))
     stage.run_to(18_000, stage.post_at(InterruptAsked(), 2300))
-    assert [order.outcome for order in stage.of(EndTurn)] == ["interrupted", "completed", "completed"]
+    assert stage.outcomes == ["interrupted", "completed", "completed"]
     assert_well_formed(asked(stage))
     assert [message.text for message in asked(stage)[1]] == ["second"]
     assert [message.text for message in asked(stage)[2]] == ["second", REPLY, "third"]
@@ -287,7 +287,7 @@ def test_nothing_of_the_reply_before_is_said_while_a_slow_tier_thinks() -> None:
     heard = stage.parts.recorder = Heard()
     stage.run_to(16_000, stage.post_at(Said("one"), 500), stage.post_at(Said("two"), 7000))
     first, second = stage.of(Generate)
-    assert [order.outcome for order in stage.of(EndTurn)] == ["completed", "completed"]
+    assert stage.outcomes == ["completed", "completed"]
     assert [order.spoken for order in stage.of(Synthesize)] == [
         "The first answer is this.",
         "The second answer is that.",

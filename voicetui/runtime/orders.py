@@ -62,6 +62,7 @@ class Hands(Generic[SoundT]):
         self._gated = False
         self._ungated_ms = 0.0
         self._speakers_lost = 0
+        self._speaker_lock = anyio.Lock()
 
     def carry_out(self, order: Order) -> None:
         """Start carrying out one order; never waits. What comes of it is posted as facts."""
@@ -261,11 +262,13 @@ class Hands(Generic[SoundT]):
 
     async def replace_speaker(self) -> None:
         """The speaker is lost: open it anew, else a silent one. What was to be heard on the old one is cut."""
-        self._speakers_lost += 1
-        if self._speakers_lost > _REOPENINGS and self._parts.fallback_speaker is not None:
-            await self._close_quietly(self._parts.speaker)
-            self._parts.speaker = self._parts.fallback_speaker()
-        lost, self.player = self.player, await open_speaker(self._parts, self._clock, self._post)
+        async with self._speaker_lock:
+            self._speakers_lost += 1
+            if self._speakers_lost > _REOPENINGS and self._parts.fallback_speaker is not None:
+                await self._close_quietly(self._parts.speaker)
+                self._parts.speaker = self._parts.fallback_speaker()
+            player = await open_speaker(self._parts, self._clock, self._post)
+            lost, self.player = self.player, player
         if lost is not None:
             lost.close()
             collect_playback(lost, self._parts)

@@ -138,7 +138,7 @@ class Session(Generic[SoundT]):
             self._append(order, now_ms)
         for order in orders:
             self._carry_out(hands, order)
-        if isinstance(fact, DeviceLost) and fact.role == "output":
+        if isinstance(fact, DeviceLost) and fact.role == "output" and not hands.ended.is_set():
             hands.start_free(hands.replace_speaker, "speaker")
 
     def _current(self, fact: Fact) -> Fact | None:
