@@ -39,8 +39,9 @@ class EdgeLimits:
     A frame whose probability is at least ``threshold`` is speech, one below ``end_threshold`` (by default 0.15 less, at
     least 0.01) is not, one between continues what was.  Speech is announced after ``min_speech_ms`` of it; a pause once
     the sound has been quiet for ``pause_ms`` and two frames agree, or when the frames alone have said so for
-    ``slow_pause_ms`` (a room too loud for its energy to tell).  An onset is looked for at most ``onset_back_ms`` before
-    the first speech frame, across dips of at most ``onset_gap_ms``.
+    ``slow_pause_ms`` (a room too loud for its energy to tell).  A quick finder takes one frame and ``quick_pause_ms``
+    for a pause: about 35 ms sooner, at the price of pauses between syllables.  An onset is looked for at most
+    ``onset_back_ms`` before the first speech frame, across dips of at most ``onset_gap_ms``.
     """
 
     threshold: float = 0.5
@@ -48,6 +49,7 @@ class EdgeLimits:
     min_speech_ms: float = 64.0
     pause_ms: float = 100.0
     slow_pause_ms: float = 128.0
+    quick_pause_ms: float = 60.0
     onset_back_ms: float = 480.0
     onset_gap_ms: float = 80.0
 
@@ -68,6 +70,7 @@ class EdgeFinder:
 
     def __init__(self, limits: EdgeLimits | None = None) -> None:
         self.limits = limits or EdgeLimits()
+        self.quick = False
         self._track = LevelTrack(_KEPT_HOPS)
         self._floor: deque[float] = deque(maxlen=_FLOOR_HOPS)
         self._samples = 0
@@ -139,10 +142,11 @@ class EdgeFinder:
         return self._edge("started", self._onset)
 
     def _maybe_pause(self) -> VoiceEdge | None:
-        if self._quiet_samples < 2 * FRAME_SAMPLES:
+        if self._quiet_samples < (1 if self.quick else 2) * FRAME_SAMPLES:
             return None
         end, uncertainty_ms = self._acoustic_end()
-        by_energy = self._samples - end >= self.limits.pause_ms * _MS_SAMPLES
+        pause_ms = self.limits.quick_pause_ms if self.quick else self.limits.pause_ms
+        by_energy = self._samples - end >= pause_ms * _MS_SAMPLES
         by_frames = self.quiet_ms >= self.limits.slow_pause_ms
         return self._pause(end, uncertainty_ms) if by_energy or by_frames else None
 
