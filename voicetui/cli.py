@@ -212,6 +212,7 @@ def _serve(arguments: argparse.Namespace, config: Config) -> int:
         if (value := getattr(arguments, name)) is not None
         for word in (f"--{name}", value)
     ]
+    chosen += ["--gap", ",".join(f"{gap_ms:.10g}" for gap_ms in arguments.gap)] if arguments.gap else []
     flags = [f"--{name.replace('_', '-')}" for name in ("no_record", "present") if getattr(arguments, name)]
     return serve(["demo", *chosen, *flags], arguments.serve)
 

@@ -49,6 +49,18 @@ TALK = sound((1000, -70), (1000, -20), (1000, -70))
 TALK_FRAMES = speech_from(1060, 2060, 93)
 
 
+class TestQuick:
+    def test_a_quick_finder_announces_the_same_pause_a_frame_sooner(self) -> None:
+        finder, found = EdgeFinder(), []
+        finder.quick = True
+        for at, probability in enumerate(TALK_FRAMES):
+            edge = finder.feed(probability, TALK[at * FRAME_SAMPLES : (at + 1) * FRAME_SAMPLES])
+            found += [edge] if edge is not None else []
+        usual, quick = edges(TALK, TALK_FRAMES)[1], found[1]
+        assert quick.sample == usual.sample
+        assert usual.noticed_sample - quick.noticed_sample == FRAME_SAMPLES
+
+
 class TestTimes:
     def test_onset_and_end_are_where_the_energy_is_and_not_where_the_frames_are(self) -> None:
         started, paused = edges(TALK, TALK_FRAMES)
