@@ -49,7 +49,7 @@ class EdgeLimits:
     min_speech_ms: float = 64.0
     pause_ms: float = 100.0
     slow_pause_ms: float = 128.0
-    quick_pause_ms: float = 60.0
+    quick_pause_ms: float = 80.0
     onset_back_ms: float = 480.0
     onset_gap_ms: float = 80.0
 
@@ -73,6 +73,7 @@ class EdgeFinder:
         self.quick = False
         self._track = LevelTrack(_KEPT_HOPS)
         self._floor: deque[float] = deque(maxlen=_FLOOR_HOPS)
+        self._room: deque[tuple[int, float]] = deque()
         self._samples = 0
         self._previous = 0
         self._begin_anew()
@@ -110,7 +111,7 @@ class EdgeFinder:
             self._loud_samples = 0
             if self._speaking:
                 return self._maybe_pause()
-            self._hear_room(hops)
+            self._hear_room(hops, self._samples)
             return None
         self._quiet_samples = 0
         self._last_voice = self._samples
@@ -139,6 +140,8 @@ class EdgeFinder:
     def _start(self) -> VoiceEdge:
         self._speaking = True
         self._onset = self._previous = self._acoustic_onset()
+        self._learn_room(self._onset)
+        self._room.clear()
         return self._edge("started", self._onset)
 
     def _maybe_pause(self) -> VoiceEdge | None:
@@ -153,13 +156,26 @@ class EdgeFinder:
     def _pause(self, end: int, uncertainty_ms: float) -> VoiceEdge:
         edge = self._edge("paused", end, uncertainty_ms)
         self._previous = end
-        self._hear_room(self._track.between(self._samples - self._quiet_samples + _EDGE_SAMPLES, self._samples)[0])
+        after = self._track.between(self._samples - self._quiet_samples + _EDGE_SAMPLES, self._samples)[0]
+        self._hear_room(after, self._samples)
         self._begin_anew()
         return edge
 
-    def _hear_room(self, levels: Levels) -> None:
-        """Add hops without speech to what is known of the room; digital silence is a gate or a mute, not a room."""
-        self._floor.extend(levels[levels > _NO_ROOM_DBFS])
+    def _hear_room(self, levels: Levels, end_sample: int) -> None:
+        """Keep the hops up to ``end_sample``, in which nobody seems to speak, until it is known that they are the room.
+
+        A voice begins before the frames know; and what fades into digital silence was no room, for a room has none.
+        """
+        if levels.size and levels.min() <= _NO_ROOM_DBFS:
+            self._room.clear()
+            return
+        first = end_sample - levels.size * HOP_SAMPLES
+        self._room.extend((first + place * HOP_SAMPLES, float(level)) for place, level in enumerate(levels))
+        self._learn_room(end_sample - round(self.limits.onset_back_ms * _MS_SAMPLES))
+
+    def _learn_room(self, end_sample: int) -> None:
+        while self._room and self._room[0][0] < end_sample:
+            self._floor.append(self._room.popleft()[1])
 
     def _edge(self, kind: Literal["started", "paused"], sample: int, uncertainty_ms: float = 0.0) -> VoiceEdge:
         level = self._speech_level()
