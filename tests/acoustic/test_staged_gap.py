@@ -56,9 +56,7 @@ def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> list[flo
 
 
 @pytest.mark.parametrize("gap_ms", [200.0, 700.0])
-def test_three_turns_are_answered_after_the_gap_that_was_asked_for(
-    rig: object, tmp_path: Path, gap_ms: float
-) -> None:
+def test_three_turns_are_answered_after_the_gap_that_was_asked_for(rig: object, tmp_path: Path, gap_ms: float) -> None:
     assert max(map(abs, differences((gap_ms,), 3, tmp_path))) <= EXACT_MS
 
 

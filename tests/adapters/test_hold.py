@@ -89,7 +89,7 @@ def test_ducked_while_it_waits_it_begins_quiet_and_on_time() -> None:
     sound = device.pull(720 + 400)
     loud = np.flatnonzero(sound)[0]
     assert loud == 800 - 80 - LEAD
-    assert [mark.kind for mark in marks(ring)][0] is Kind.DUCKED
+    assert next(mark.kind for mark in marks(ring)) is Kind.DUCKED
 
 
 def test_held_for_the_user_beyond_its_time_it_plays_at_once_when_it_may() -> None:

@@ -32,7 +32,9 @@ def warm_piper(path: Path) -> PiperVoice:
 def voice(request: pytest.FixtureRequest) -> Voice:
     """Each voice, ready to speak."""
     if request.param == "ready":
-        ready = ReadyVoice(ScriptedVoice(), ["Good morning, how can I help you?", "Hello there. How are you? I am fine!"])
+        ready = ReadyVoice(
+            ScriptedVoice(), ["Good morning, how can I help you?", "Hello there. How are you? I am fine!"]
+        )
         ready.warm()
         return ready
     return ScriptedVoice() if request.param == "scripted" else warm_piper(request.getfixturevalue("piper_path"))

@@ -54,7 +54,9 @@ class TestNoRoom:
         """The frames notice a voice late: its first 60 ms, and what fades after it, are not the noise floor."""
         one = (1000, -200), (1000, -20), (40, -40)
         talk = sound(*one * 8, (992, -200))
-        frames = [0.95 if 1060 <= frame * FRAME_MS % 2040 < 2060 else 0.02 for frame in range(talk.size // FRAME_SAMPLES)]
+        frames = [
+            0.95 if 1060 <= frame * FRAME_MS % 2040 < 2060 else 0.02 for frame in range(talk.size // FRAME_SAMPLES)
+        ]
         paused = [edge for edge in edges(talk, frames) if edge.kind == "paused"]
         assert len(paused) == 8
         for number, edge in enumerate(paused):
