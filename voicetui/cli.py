@@ -91,6 +91,7 @@ def demo(arguments: argparse.Namespace) -> int:
         scenario=scenario,
         max_tokens=24,
         gaps_ms=arguments.gap,
+        aloud=True,
     )
     if arguments.headless:
         _pull_missing(config)

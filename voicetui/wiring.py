@@ -38,6 +38,7 @@ from voicetui.runtime.engine import Engine, Levels
 from voicetui.runtime.log import log_to, stop_logging
 from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
+from voicetui.sound.aloud import Aloud, Mouth
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
 from voicetui.sound.rates import level_dbfs
 from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
@@ -68,6 +69,8 @@ class Choice:
     max_tokens: int | None = None
     gaps_ms: tuple[float, ...] = ()
     """Gaps to stage from the first turn on; empty: the real pipeline answers."""
+    aloud: bool = False
+    """The scripted person is heard on the speaker, too."""
 
 
 @dataclass
@@ -132,9 +135,10 @@ def wire(
         holder[0].post(fact)
 
     microphone = _microphone(config, choice, clock, post)
+    speaker = _speaker(config, choice, clock, post)
     parts = Parts(
         microphone=microphone,
-        speaker=_speaker(config, choice, clock, post),
+        speaker=speaker,
         ear=ear,
         transcriber=Transcriber(recogniser, clock),
         tiers={**tiers, ready_made.name: ready_made},
@@ -151,19 +155,22 @@ def wire(
         session, journal, writer.path.parent if writer is not None else None, clock, ear, microphone=microphone
     )
     if choice.scenario is not None:
-        wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), ready_made)
+        wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), speaker, ready_made)
         session.on_entries = wired.feed_watch
     return wired
 
 
-def _person(wired: Wired, scenario: Scenario, sounds: Mapping[str, Pcm16], ready_made: ReadyMadeTier) -> Person:
+def _person(
+    wired: Wired, scenario: Scenario, sounds: Mapping[str, Pcm16], speaker: Speaker, ready_made: ReadyMadeTier
+) -> Person:
     """Who says the lines; the ready-made answer to each is put ready before it is said."""
     assert isinstance(wired.microphone, FileMicrophone)
+    mouth = Mouth(wired.microphone, speaker) if isinstance(speaker, Aloud) else wired.microphone
 
     def put_ready(line: Line) -> None:
         ready_made.put_ready(line.reply)
 
-    return Person(scenario, sounds, wired.microphone, wired.watch, wired.clock, put_ready)
+    return Person(scenario, sounds, mouth, wired.watch, wired.clock, put_ready)
 
 
 async def converse(wired: Wired) -> None:
@@ -283,13 +290,14 @@ def _microphone(
 def _speaker(config: Config, choice: Choice, clock: Clock, post: Callable[[Fact], None]) -> Speaker:
     if choice.output == "null":
         return NullSpeaker(clock)
-    return DeviceSpeaker(
+    device = DeviceSpeaker(
         clock,
         config.audio.output,
         on_lost=lambda text: post(DeviceLost("output", "speaker", text)),
         on_fault=lambda text: post(Fault("speaker", text)),
         latency_ms=config.audio.output_latency_ms,
     )
+    return Aloud(device) if choice.aloud else device
 
 
 def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | None) -> SessionOpened:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from itertools import cycle, islice
 from pathlib import Path
@@ -9,10 +12,14 @@ from statistics import median
 
 import numpy as np
 import pytest
+import soxr
 from numpy.typing import NDArray
 
-from tests.acoustic.bus import AUDIBLE, HOP, RATE_HZ, bursts, levels, speech_end
-from tests.acoustic.test_conversation import ONE_CLIP_HOPS, Line, hold
+from tests.acoustic.bus import AUDIBLE, HOP, RATE_HZ, Bus, bursts, levels, speech_end
+from tests.acoustic.test_conversation import ONE_CLIP_HOPS, ROOT, Line, hold
+from voicetui.config import assets
+from voicetui.rehearse.scenario import load_scenario
+from voicetui.sound.wav import read_audio
 
 pytestmark = [pytest.mark.acoustic, pytest.mark.models, pytest.mark.timeout(900)]
 
@@ -64,3 +71,51 @@ def test_three_turns_are_answered_after_the_gap_that_was_asked_for(rig: object, 
 @pytest.mark.parametrize("gaps_ms", [(200.0,), (700.0,), (1500.0,), (200.0, 1400.0)])
 def test_twenty_turns_each_are_answered_exactly_then(rig: object, tmp_path: Path, gaps_ms: tuple[float, ...]) -> None:
     assert max(map(abs, differences(gaps_ms, 20, tmp_path))) <= EXACT_MS
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("gap_ms", [200.0, 700.0])
+def test_the_demo_lets_both_voices_be_heard_and_the_gap_between_them(
+    rig: object, tmp_path: Path, gap_ms: float
+) -> None:
+    """Caller and answer come from one speaker here: what lies between them is what everybody hears."""
+    command = [sys.executable, "-m", "voicetui", "demo", "--headless", "--no-record", "--gap", f"{gap_ms:g}"]
+    with Bus() as bus:
+        done = subprocess.run(
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
+        bus.wait_hops(20)
+        sound = bus.sound()[:, 0]
+    assert done.returncode == 0, done.stderr
+    lines = load_scenario(assets() / "scenarios" / "staged.toml").lines
+    off_ms, place = [], 0
+    for line in lines:
+        (name,) = line.say
+        said = soxr.resample(read_audio(Path(str(name)))[0].astype(np.float32) / 32768, 16_000, RATE_HZ)
+        place += found_at(sound[place : place + 15 * RATE_HZ], said)
+        end = place + np.mean([phase + speech_end_frame(sound[place + phase : place + len(said)]) for phase in PHASES])
+        place += len(said)
+        voice = [phase + first_audible_frame(sound[place + phase :]) for phase in PHASES]
+        off_ms.append((place + float(np.mean(voice)) - end) * 1e3 / RATE_HZ - gap_ms)
+    print("demo, heard - asked", [round(off, 1) for off in off_ms])
+    assert max(map(abs, off_ms)) <= EXACT_MS
+
+
+def found_at(sound: NDArray[np.float32], said: NDArray[np.float32]) -> int:
+    """Where in ``sound`` a clip begins."""
+    size = 1 << (len(sound) + len(said)).bit_length()
+    match = np.fft.irfft(np.fft.rfft(sound, size) * np.conj(np.fft.rfft(said, size)), size)
+    return int(np.argmax(match[: len(sound)]))
+
+
+def speech_end_frame(sound: NDArray[np.float32]) -> int:
+    return (speech_end(sound, 0, len(sound) // HOP) + 1) * HOP
+
+
+def first_audible_frame(sound: NDArray[np.float32]) -> int:
+    return int(np.flatnonzero(levels(sound) >= AUDIBLE)[0]) * HOP
