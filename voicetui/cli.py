@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,6 +16,10 @@ from voicetui.config import Config, ConfigError, assets, load_config
 
 if TYPE_CHECKING:
     from voicetui.wiring import Choice
+
+GAP_LEAST_MS = 100
+GAP_MOST_MS = 5000
+"""What gaps can be staged: sooner no detector knows that the user stopped, later nobody waits."""
 
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
@@ -52,7 +57,12 @@ def live(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
     advice = _no_input_advice(list_devices)
     choice = Choice(
-        "microphone", arguments.tier, arguments.overlap, arguments.headphones or None, record=not arguments.no_record
+        "microphone",
+        arguments.tier,
+        arguments.overlap,
+        arguments.headphones or None,
+        record=not arguments.no_record,
+        gaps_ms=arguments.gap,
     )
     if not arguments.headless:
         return _screen(arguments, config, replace(choice, microphone=not advice), advice)
@@ -71,7 +81,7 @@ def demo(arguments: argparse.Namespace) -> int:
     config = _config(arguments)
     if arguments.serve is not None:
         return _serve(arguments, config)
-    scenario = load_scenario(assets() / "scenarios" / "demo.toml")
+    scenario = load_scenario(assets() / "scenarios" / ("staged.toml" if arguments.gap else "demo.toml"))
     choice = Choice(
         "demo",
         arguments.tier,
@@ -80,6 +90,8 @@ def demo(arguments: argparse.Namespace) -> int:
         record=not arguments.no_record,
         scenario=scenario,
         max_tokens=24,
+        gaps_ms=arguments.gap,
+        aloud=True,
     )
     if arguments.headless:
         _pull_missing(config)
@@ -201,6 +213,7 @@ def _serve(arguments: argparse.Namespace, config: Config) -> int:
         if (value := getattr(arguments, name)) is not None
         for word in (f"--{name}", value)
     ]
+    chosen += ["--gap", ",".join(f"{gap_ms:.10g}" for gap_ms in arguments.gap)] if arguments.gap else []
     flags = [f"--{name.replace('_', '-')}" for name in ("no_record", "present") if getattr(arguments, name)]
     return serve(["demo", *chosen, *flags], arguments.serve)
 
@@ -292,12 +305,14 @@ def _add_live(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
     parser.add_argument("--seconds", type=_positive, metavar="N", help="end after N seconds (with --headless)")
     parser.add_argument("--headphones", action="store_true", help="you wear headphones: you may interrupt the reply")
+    _add_gap(parser)
     parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     _add_session(parser)
     parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
+    _add_gap(parser)
     parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
     parser.add_argument(
         "--serve",
@@ -314,6 +329,16 @@ def _port(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= 65_535:
         raise argparse.ArgumentTypeError(f"{text} is no port: 1 to 65535 are")
     return int(text)
+
+
+def _add_gap(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--gap",
+        type=_gaps,
+        default=(),
+        metavar="MS[,MS...]",
+        help="staged gap: release a ready-made reply exactly this long after you stop, in turn if there are several",
+    )
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:
@@ -339,3 +364,14 @@ def _positive(text: str) -> float:
     if not 0 < value < 1e7:
         raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
     return value
+
+
+def _gaps(text: str) -> tuple[float, ...]:
+    """Milliseconds, separated by commas."""
+    allowed = f"one or more numbers of milliseconds from {GAP_LEAST_MS} to {GAP_MOST_MS}, such as 200 or 200,1400"
+    parts = [each.strip() for each in text.split(",")]
+    if all(re.fullmatch(r"\d{1,9}(\.\d{1,3})?", each, re.ASCII) for each in parts):
+        gaps_ms = tuple(float(each) for each in parts)
+        if all(GAP_LEAST_MS <= gap_ms <= GAP_MOST_MS for gap_ms in gaps_ms):
+            return gaps_ms
+    raise argparse.ArgumentTypeError(f"found {text!r}; allowed: {allowed}")

@@ -16,6 +16,7 @@ import msgspec
 import platformdirs
 
 from voicetui.conversation.policy import Policy
+from voicetui.events.orders import STAGED
 from voicetui.events.session import Overlap
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -203,6 +204,8 @@ def _checked(config: Config, source: str) -> Config:
             raise ConfigError(f"{source}: two [[tiers]] are named {name!r}. Every tier needs a name of its own.")
     for tier in config.tiers:
         _check_tier(tier, source)
+    if STAGED in names:
+        raise ConfigError(f"{source}: a tier is named {STAGED!r}: that one answers staged gaps. Choose another name.")
     if config.conversation.tier not in names:
         raise ConfigError(
             f"{source}: conversation.tier is {config.conversation.tier!r}, but there is no such tier. "

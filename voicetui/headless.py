@@ -60,6 +60,8 @@ class Teller:
             return
         gap = "no gap" if turn["gap_ms"] is None else f"gap {turn['gap_ms']:.0f} ms"
         mark = " (simulated)" if summary["simulated"] else ""
+        if turn["staged"]:
+            gap, mark = f"staged {gap}" if turn["gap_ms"] is not None else "staged gap, not heard", ""
         heard = turn["heard_text"].strip() or "(nothing heard)"
         print(
             f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}",
@@ -117,10 +119,12 @@ async def _stop_after(wired: Wired, seconds: float) -> None:
 def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
     summary = summarise(wired.journal.entries_since(0))
     lag = wired.session.lag.p99_ms()
-    gap = summary["gap_ms"]
-    if gap["n"]:
-        median = f"median gap {gap['p50']:.0f} ms, max {gap['max']:.0f} ms, n = {gap['n']}"
-        print(f"{median}, cut-offs {summary['cut_offs']}, collisions {summary['collisions']}", file=sys.stderr)
+    for name, gap in (("gap", summary["gap_ms"]), ("staged gap", summary["staged_gap_ms"])):
+        if gap is not None and gap["n"]:
+            before = "staged_" if name == "staged gap" else ""
+            median = f"median {name} {gap['p50']:.0f} ms, max {gap['max']:.0f} ms, n = {gap['n']}"
+            counts = f"cut-offs {summary[before + 'cut_offs']}, collisions {summary[before + 'collisions']}"
+            print(f"{median}, {counts}", file=sys.stderr)
     if lag is not None:
         print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
     if json_file is not None:

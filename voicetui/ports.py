@@ -119,6 +119,9 @@ class VoiceDetector(Protocol):
         Sample numbers count from the first ever fed.
         """
 
+    def quicken(self, on: bool) -> None:
+        """Announce pauses sooner and with less certainty, or as usual again."""
+
     def drop(self) -> VoiceEdge | None:
         """Forget the running speech (muted, gated): the closing edge if speech was running.
 

@@ -15,6 +15,7 @@ import numpy as np
 from voicetui import __version__, models
 from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder
 from voicetui.events import Fact
+from voicetui.events.orders import STAGED
 from voicetui.events.session import Duplex, Fault, Overlap, SessionOpened, StopAsked, TierFacts
 from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal, JournalWriter, session_folder
@@ -26,22 +27,25 @@ from voicetui.listen.vad import SileroDetector
 from voicetui.listen.whisper import WhisperRecogniser
 from voicetui.ports import Clock, Pcm16, Recogniser, Speaker, Tier, Voice
 from voicetui.rehearse.person import Person, Watch
-from voicetui.rehearse.scenario import Scenario, clips
+from voicetui.rehearse.scenario import Line, Scenario, clips
 from voicetui.reply.generate import Replier
 from voicetui.reply.local_tier import LocalTier
 from voicetui.reply.openai_tier import OpenAiTier
+from voicetui.reply.ready_made_tier import ReadyMadeTier, spoken_of
 from voicetui.reply.simulated_tier import DEFAULT_REPLIES, SimulatedTier
 from voicetui.runtime.clock import SystemClock, wall_utc
 from voicetui.runtime.engine import Engine, Levels
 from voicetui.runtime.log import log_to, stop_logging
 from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
+from voicetui.sound.aloud import Aloud, Mouth
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
 from voicetui.sound.rates import level_dbfs
 from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
 from voicetui.sound.wav import read_audio
 from voicetui.speak.piper_voice import PiperVoice
 from voicetui.speak.play import Player
+from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 
 _WAVE_PIECES = 100
@@ -63,6 +67,10 @@ class Choice:
     scenario: Scenario | None = None
     microphone: bool = True
     max_tokens: int | None = None
+    gaps_ms: tuple[float, ...] = ()
+    """Gaps to stage from the first turn on; empty: the real pipeline answers."""
+    aloud: bool = False
+    """The scripted person is heard on the speaker, too."""
 
 
 @dataclass
@@ -114,9 +122,10 @@ def wire(
     if tier_name not in tables:
         raise ConfigError(f"There is no tier {tier_name!r}. Allowed: {', '.join(tables)}.")
     prompt = config.conversation.system_prompt
-    recogniser, voice = _recogniser(config, clock), _voice(config, clock)
+    recogniser, voice = _recogniser(config, clock), _voice(config, choice, clock)
     tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
-    writer = _writer(config, choice, tier_name)
+    ready_made = ReadyMadeTier(clock)
+    writer = _writer(config, choice, STAGED if choice.gaps_ms else tier_name)
     journal = Journal(writer)
     opened = _opened(config, choice, tier_name, writer)
     ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)))
@@ -126,12 +135,13 @@ def wire(
         holder[0].post(fact)
 
     microphone = _microphone(config, choice, clock, post)
+    speaker = _speaker(config, choice, clock, post)
     parts = Parts(
         microphone=microphone,
-        speaker=_speaker(config, choice, clock, post),
+        speaker=speaker,
         ear=ear,
         transcriber=Transcriber(recogniser, clock),
-        tiers=tiers,
+        tiers={**tiers, ready_made.name: ready_made},
         make_replier=lambda post: Replier(clock, post),
         make_synthesizer=lambda post: Synthesizer(voice, clock, post),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
@@ -145,10 +155,22 @@ def wire(
         session, journal, writer.path.parent if writer is not None else None, clock, ear, microphone=microphone
     )
     if choice.scenario is not None:
-        assert isinstance(microphone, FileMicrophone)
-        wired.person = Person(choice.scenario, sounds or load_clips(choice.scenario), microphone, wired.watch, clock)
+        wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), speaker, ready_made)
         session.on_entries = wired.feed_watch
     return wired
+
+
+def _person(
+    wired: Wired, scenario: Scenario, sounds: Mapping[str, Pcm16], speaker: Speaker, ready_made: ReadyMadeTier
+) -> Person:
+    """Who says the lines; the ready-made answer to each is put ready before it is said."""
+    assert isinstance(wired.microphone, FileMicrophone)
+    mouth = Mouth(wired.microphone, speaker) if isinstance(speaker, Aloud) else wired.microphone
+
+    def put_ready(line: Line) -> None:
+        ready_made.put_ready(line.reply)
+
+    return Person(scenario, sounds, mouth, wired.watch, wired.clock, put_ready)
 
 
 async def converse(wired: Wired) -> None:
@@ -238,8 +260,13 @@ def _recogniser(config: Config, clock: Clock) -> Recogniser:
     )
 
 
-def _voice(config: Config, clock: Clock) -> Voice:
-    return PiperVoice(models.path_of(config.speak.voice), threads=config.speak.threads, clock=clock)
+def _voice(config: Config, choice: Choice, clock: Clock) -> Voice:
+    voice = PiperVoice(models.path_of(config.speak.voice), threads=config.speak.threads, clock=clock)
+    if not choice.gaps_ms:
+        return voice
+    lines = choice.scenario.lines if choice.scenario is not None else ()
+    replies = [line.reply for line in lines if line.reply] or DEFAULT_REPLIES
+    return ReadyVoice(voice, [spoken_of(reply) for reply in replies])
 
 
 def _writer(config: Config, choice: Choice, tier: str) -> JournalWriter | None:
@@ -263,13 +290,14 @@ def _microphone(
 def _speaker(config: Config, choice: Choice, clock: Clock, post: Callable[[Fact], None]) -> Speaker:
     if choice.output == "null":
         return NullSpeaker(clock)
-    return DeviceSpeaker(
+    device = DeviceSpeaker(
         clock,
         config.audio.output,
         on_lost=lambda text: post(DeviceLost("output", "speaker", text)),
         on_fault=lambda text: post(Fault("speaker", text)),
         latency_ms=config.audio.output_latency_ms,
     )
+    return Aloud(device) if choice.aloud else device
 
 
 def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | None) -> SessionOpened:
@@ -287,7 +315,7 @@ def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | N
         overlap=choice.overlap or config.conversation.overlap,
         duplex=duplex,
         source=choice.source,
-        config={**shown, "policy": msgspec.to_builtins(config.policy())},
+        config={**shown, "policy": {**msgspec.to_builtins(config.policy()), "staged_gaps_ms": list(choice.gaps_ms)}},
     )
 
 

@@ -63,13 +63,13 @@ class Heard:
     stop_ms: float | None = None
 
 
-def hold(lines: Sequence[Line], folder: Path) -> tuple[dict[str, object], np.ndarray]:
-    """Hold the conversation; the session's summary and the bus's sound, float32 [n, 2]."""
+def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, object], np.ndarray]:
+    """Hold the conversation, live with these ``options``; the session's summary and the bus's sound, float32 [n, 2]."""
     (folder / "voicetui.toml").write_text(
         f'[record]\nfolder = "{folder}/kept"\n'
         '[[tiers]]\nname = "local"\nkind = "local"\nmodel = "smollm2-135m-instruct"\nmax_tokens = 24\n'
     )
-    command = [sys.executable, "-m", "voicetui", "live", "--headless", "--headphones", "--json", "out.json"]
+    command = [sys.executable, "-m", "voicetui", "live", "--headless", "--headphones", "--json", "out.json", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (
         Bus() as bus,

@@ -14,6 +14,7 @@ from voicetui.events.orders import Message
 from voicetui.ports import ByteRead, Clock, Requested, StreamEnded, StreamItem, Tier, TokenRead
 from voicetui.reply.local_tier import LocalTier
 from voicetui.reply.openai_tier import OpenAiTier
+from voicetui.reply.ready_made_tier import ReadyMadeTier
 from voicetui.reply.simulated_tier import SimulatedTier
 from voicetui.runtime.clock import SystemClock
 
@@ -35,10 +36,14 @@ def clock() -> Clock:
     return SystemClock()
 
 
-@pytest.fixture(scope="module", params=["simulated", "openai", pytest.param("local", marks=pytest.mark.models)])
+@pytest.fixture(
+    scope="module", params=["simulated", "ready-made", "openai", pytest.param("local", marks=pytest.mark.models)]
+)
 async def tier(request: pytest.FixtureRequest, clock: Clock, anyio_backend: str) -> AsyncIterator[Tier]:
     if request.param == "simulated":
         yield SimulatedTier(clock, "t", ttft_p50_ms=20, ttft_p95_ms=40, tokens_per_second=500, replies=["".join(WORDS)])
+    elif request.param == "ready-made":
+        yield ReadyMadeTier(clock, ["".join(WORDS)], "t")
     elif request.param == "openai":
         async with MockLlm(Reply([answer(*WORDS)])) as server:
             http = OpenAiTier(clock, "t", "m", server.url)

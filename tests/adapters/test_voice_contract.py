@@ -15,6 +15,7 @@ from voicetui.ports import Voice
 from voicetui.runtime.clock import SystemClock
 from voicetui.speak.audible import audible_span
 from voicetui.speak.piper_voice import PiperVoice
+from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.scripted import ScriptedVoice
 from voicetui.speak.synthesize import LEAD_MS, TRAIL_MS, Synthesizer
 
@@ -27,9 +28,15 @@ def warm_piper(path: Path) -> PiperVoice:
     return piper
 
 
-@pytest.fixture(params=["scripted", pytest.param("piper", marks=pytest.mark.models)])
+@pytest.fixture(params=["scripted", "ready", pytest.param("piper", marks=pytest.mark.models)])
 def voice(request: pytest.FixtureRequest) -> Voice:
     """Each voice, ready to speak."""
+    if request.param == "ready":
+        ready = ReadyVoice(
+            ScriptedVoice(), ["Good morning, how can I help you?", "Hello there. How are you? I am fine!"]
+        )
+        ready.warm()
+        return ready
     return ScriptedVoice() if request.param == "scripted" else warm_piper(request.getfixturevalue("piper_path"))
 
 

@@ -36,6 +36,7 @@ def test_the_built_in_configuration_needs_no_key_and_names_its_tier() -> None:
         ('[[tiers]]\nname = "a"\nkind = "simulated"', ["ttft_ms", "tokens_per_second"]),
         ('[conversation]\ntier = "nope"', ["'nope'", "local"]),
         ('[[tiers]]\nname="a"\nkind="local"\nmodel="m"\n[[tiers]]\nname="a"\nkind="local"\nmodel="m"', ["two", "'a'"]),
+        ('[[tiers]]\nname="staged"\nkind="local"\nmodel="m"', ["'staged'", "another name"]),
         ("x = ", ["no valid TOML"]),
     ],
 )

@@ -49,6 +49,33 @@ TALK = sound((1000, -70), (1000, -20), (1000, -70))
 TALK_FRAMES = speech_from(1060, 2060, 93)
 
 
+class TestNoRoom:
+    def test_between_digital_silences_speech_does_not_pass_for_the_room(self) -> None:
+        """The frames notice a voice late: its first 60 ms, and what fades after it, are not the noise floor."""
+        one = (1000, -200), (1000, -20), (40, -40)
+        talk = sound(*one * 8, (992, -200))
+        frames = [
+            0.95 if 1060 <= frame * FRAME_MS % 2040 < 2060 else 0.02 for frame in range(talk.size // FRAME_SAMPLES)
+        ]
+        paused = [edge for edge in edges(talk, frames) if edge.kind == "paused"]
+        assert len(paused) == 8
+        for number, edge in enumerate(paused):
+            assert edge.noise_dbfs < -38
+            assert 1995 <= ms_of(edge.sample) - 2040 * number <= 2045
+
+
+class TestQuick:
+    def test_a_quick_finder_announces_the_same_pause_a_frame_sooner(self) -> None:
+        finder, found = EdgeFinder(), []
+        finder.quick = True
+        for at, probability in enumerate(TALK_FRAMES):
+            edge = finder.feed(probability, TALK[at * FRAME_SAMPLES : (at + 1) * FRAME_SAMPLES])
+            found += [edge] if edge is not None else []
+        usual, quick = edges(TALK, TALK_FRAMES)[1], found[1]
+        assert quick.sample == usual.sample
+        assert usual.noticed_sample - quick.noticed_sample == FRAME_SAMPLES
+
+
 class TestTimes:
     def test_onset_and_end_are_where_the_energy_is_and_not_where_the_frames_are(self) -> None:
         started, paused = edges(TALK, TALK_FRAMES)

@@ -13,6 +13,7 @@ from tests.rules.desk import Desk
 from voicetui.events import Basis, Fact, Order
 from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
 from voicetui.events.orders import (
+    STAGED,
     BargeIn,
     Cancel,
     Commit,
@@ -33,7 +34,17 @@ from voicetui.events.orders import (
     WakeAt,
 )
 from voicetui.events.reply import ClauseCut, GenerationCancelled, GenerationEnded, GenerationFailed
-from voicetui.events.session import InterruptAsked, Muted, OverlapChosen, Said, StopAsked, TalkKey, TierChosen, Woke
+from voicetui.events.session import (
+    GapStaged,
+    InterruptAsked,
+    Muted,
+    OverlapChosen,
+    Said,
+    StopAsked,
+    TalkKey,
+    TierChosen,
+    Woke,
+)
 from voicetui.events.sound import DeviceLost
 from voicetui.events.speak import (
     ClauseEnded,
@@ -51,7 +62,7 @@ SPEECH = ("start", "pause", "words", "words", "wakes")
 WORK = ("clause", "clause", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
 MISHAPS = (
     "words_failed", "failed", "sound_failed", "cut", "cancelled", "discarded", "woke",
-    "said", "muted", "interrupt", "key", "tier", "overlap", "lost",
+    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost",
 )  # fmt: skip
 IDLE = SPEECH * 24 + WORK + MISHAPS
 ANSWERING = SPEECH * 5 + WORK * 9 + MISHAPS
@@ -136,6 +147,9 @@ class Judge:
 
     @staticmethod
     def _roles(order: Generate) -> None:
+        if order.tier == STAGED:
+            assert not order.messages, "a ready-made reply needs no messages"
+            return
         roles = [message.role for message in order.messages]
         assert roles == ["system", *["user", "assistant"] * ((len(roles) - 2) // 2), "user"]
         assert all(message.text.strip() for message in order.messages)
@@ -198,6 +212,8 @@ class Chaos:
                 return TierChosen(self.random.choice(("local", "fast")))
             case "overlap":
                 return OverlapChosen(self.random.choice(("none", "clause", "full")))
+            case "gap":
+                return GapStaged(self.random.choice(((), (200.0,), (1500.0,), (200.0, 1400.0))))
             case "lost":
                 return DeviceLost(self.random.choice(("input", "output")), "USB", "it was unplugged")
             case _:
@@ -285,6 +301,7 @@ def test_whatever_happened_a_typed_turn_and_a_spoken_turn_are_answered_after_it(
     for _ in range(steps):
         chaos.step()
     desk = chaos.desk
+    chaos.tell(GapStaged(()))
     chaos.tell(Said("a typed question"))
     chaos.silence()
     assert desk.last(Commit).text.endswith("a typed question")

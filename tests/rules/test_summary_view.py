@@ -50,13 +50,14 @@ def test_the_summary_has_exactly_the_keys_of_the_schema() -> None:
     summary = summarise(everything().entries)
     assert list(summary) == [
         "schema", "session", "tier", "simulated", "overlap", "turns", "gap_ms", "barge_in_stop_ms", "cut_offs",
-        "collisions", "unanswered", "rejected", "ledger", "faults",
+        "collisions", "unanswered", "rejected", "ledger", "faults", "staged_gap_ms", "staged_cut_offs",
+        "staged_collisions",
     ]  # fmt: skip
     turns = summary["turns"]
     for turn in turns:
         assert list(turn) == [
             "turn", "user_text", "reply_text", "heard_text", "outcome", "gap_ms", "uncertainty_ms", "cached", "filler",
-            "stages_ms", "speculation", "barge_in",
+            "stages_ms", "speculation", "barge_in", "staged",
         ]  # fmt: skip
         assert list(turn["stages_ms"]) == [
             "endpoint", "transcribe", "context", "tools", "first_token", "first_answer_token", "first_clause",

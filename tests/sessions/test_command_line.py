@@ -84,6 +84,33 @@ def test_devices_are_listed_or_said_to_be_missing(tmp_path: Path) -> None:
     assert done.stdout or "No sound devices" in done.stderr or "PortAudio" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["demo", "live"])
+@pytest.mark.parametrize(
+    "gap", ["", "soon", "99", "5001", "200,", "200;1400", "200,nan", "-200", "1e3", "200,0", "inf", "２００", "1_000"]
+)
+def test_a_gap_that_cannot_be_staged_is_answered_with_2_and_what_can_be(
+    command: str, gap: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run([command, f"--gap={gap}"])
+    assert ended.value.code == 2
+    shown = capsys.readouterr()
+    assert f"found {gap!r}; allowed: one or more numbers of milliseconds from 100 to 5000" in shown.err
+    assert not shown.out
+
+
+@pytest.mark.models
+def test_a_staged_demo_says_staged_gap_on_every_line_and_in_the_end(tmp_path: Path) -> None:
+    done = voicetui("demo", "--headless", "--no-record", "--gap", "200, 700.5", "--json", "out.json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("turn")]
+    assert lines and all("staged gap" in line for line in lines)
+    assert "median staged gap" in done.stderr and "median gap" not in done.stderr
+    summary = json.loads((tmp_path / "out.json").read_text())
+    assert summary["gap_ms"]["n"] == 0
+    assert all(turn["staged"] for turn in summary["turns"])
+
+
 @pytest.mark.models
 def test_without_a_microphone_headless_live_ends_with_1_and_advice(tmp_path: Path) -> None:
     done = voicetui("live", "--headless", cwd=tmp_path, PULSE_SERVER="unix:/nonexistent")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicetui.conversation import barge_in, commands, endpoint, floor, late
+from voicetui.conversation import barge_in, commands, endpoint, floor, late, staged
 from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
@@ -11,9 +11,11 @@ from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, Tra
 from voicetui.events.orders import EndSession
 from voicetui.events.reply import ClauseCut, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
+    GapStaged,
     InterruptAsked,
     Muted,
     OverlapChosen,
+    Ready,
     Said,
     SessionOpened,
     StopAsked,
@@ -40,6 +42,7 @@ def decide(state: State, entry: Entry) -> tuple[State, tuple[Order, ...]]:
     _apply(step, entry.body, entry.at)
     commands.commit_typed(step)
     endpoint.commit_if_over(step)
+    staged.prepare(step)
     if step.state.stopping and step.state.ending is None:
         step.set(over=True)
         step.order(EndSession(step.state.stopping))
@@ -51,12 +54,16 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
         case SessionOpened():
             policy, setting = of_session(fact)
             step.set(policy=policy, setting=setting, open=True)
+        case Ready():
+            staged.quicken(step)
         case SpeechStarted():
             endpoint.speech_started(step, fact, at_ms)
         case SpeechPaused():
             endpoint.speech_paused(step, fact, at_ms)
         case Transcribed() if step.state.utterance is not None and step.state.utterance.number == fact.utterance:
             endpoint.transcribed(step, fact, at_ms)
+        case Transcribed() if staged.waits_for(step.state, fact.utterance):
+            staged.words_came(step, fact)
         case Transcribed():
             late.words_came_late(step, fact, at_ms)
         case TranscribeFailed():
@@ -101,6 +108,8 @@ def _command(step: Step, fact: Fact, at_ms: float) -> None:
             commands.tier_chosen(step, fact)
         case OverlapChosen():
             commands.overlap_chosen(step, fact)
+        case GapStaged():
+            staged.gap_staged(step, fact)
         case StopAsked():
             commands.stop_asked(step, fact)
         case _:
@@ -114,6 +123,7 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
         ending = step.state.ending
         step.set(ending=None)
         floor.cut_is_silent(step, ending, "")
+    staged.woke(step, wake)
     utterance = step.state.utterance
     if utterance is None:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from voicetui.conversation import barge_in, floor, speculate
+from voicetui.conversation import barge_in, floor, speculate, staged
 from voicetui.conversation.history import turn_text
 from voicetui.conversation.state import Closed, Pause, Step, Utterance
 from voicetui.conversation.utterance import next_partial, revise, transcribe_pause
@@ -45,15 +45,17 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     utterance = step.utter(
         speaking=False, pause=Pause(fact.sample, at_ms), settled=False, final_asked=False, silence_over=False
     )
+    step.now_ms = max(at_ms, fact.noticed_ms)
     undecided = utterance.over and not utterance.bid
-    if full or undecided or utterance.key_up:
+    if full or undecided or utterance.key_up or staged.on(step.state):
         transcribe_pause(step)
     if undecided:
         step.utter_wake("give_back", at_ms + policy.give_back_ms)
-    if utterance.key_up:
+    over_ms = at_ms + _silence_ms(step)
+    if utterance.key_up or (staged.on(step.state) and over_ms <= step.now_ms):
         step.utter(silence_over=True)
     else:
-        step.utter_wake("endpoint", at_ms + (policy.silence_ms if full else policy.sequential_silence_ms))
+        step.utter_wake("endpoint", over_ms)
 
 
 def silence_over(step: Step) -> None:
@@ -104,16 +106,19 @@ def commit_if_over(step: Step) -> None:
     utterance = step.state.utterance
     if utterance is None or utterance.speaking or step.state.talk_key:
         return
-    if not (utterance.silence_over and utterance.settled):
+    if not (utterance.silence_over and (utterance.settled or staged.on(step.state))):
         return
     believed = not utterance.doubt and bool(normalise_words(utterance.text))
-    if not believed and not step.state.carried:
+    if utterance.settled and not believed and not step.state.carried:
         reject(step, utterance.doubt or "no words", utterance.text)
         return
     if step.state.ending is not None or step.state.reply is not None:
         return
     assert utterance.pause is not None
     text = turn_text(step.state, utterance.text if believed else "")
+    if staged.on(step.state) and utterance.pause.user_end_ms is not None:
+        staged.commit(step, utterance, text, utterance.pause.user_end_ms)
+        return
     basis = speculate.adopt(step, text, utterance.revision)
     key = utterance.key_up
     step.order(Commit(basis, utterance.number, text, "key" if key else "silence", None if key else _waited_ms(step)))
@@ -168,6 +173,8 @@ def _wait_for_the_rest(step: Step, fact: Transcribed) -> None:
     end_ms = utterance.pause.user_end_ms
     if utterance.key_up or fact.doubt or end_ms is None or backchannel(fact.text) or not unfinished(fact.text):
         return
+    if staged.on(step.state):
+        return
     step.utter(silence_over=False)
     step.utter_wake("endpoint", end_ms + step.state.policy.unfinished_ms)
 
@@ -176,4 +183,12 @@ def _waited_ms(step: Step) -> float:
     policy, utterance = step.state.policy, step.state.utterance
     if utterance is not None and unfinished(utterance.text) and not backchannel(utterance.text):
         return policy.unfinished_ms
+    return _silence_ms(step)
+
+
+def _silence_ms(step: Step) -> float:
+    """The silence that ends a turn whose words do not ask for more."""
+    policy = step.state.policy
+    if staged.on(step.state):
+        return staged.silence_ms(step.state)
     return policy.silence_ms if step.state.setting.overlap == "full" else policy.sequential_silence_ms

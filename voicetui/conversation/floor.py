@@ -201,6 +201,8 @@ def _synthesize_ahead(step: Step, reply: Reply) -> None:
 
 def _play_ready(step: Step, reply: Reply) -> None:
     """Queue every sound whose turn it is, in the order of the text."""
+    if reply.staging is not None and not reply.staging.released:
+        return
     for clause in reply.clauses:
         if clause.state in ("cut", "ordered"):
             break
@@ -209,7 +211,8 @@ def _play_ready(step: Step, reply: Reply) -> None:
         if not reply.queued and step.state.setting.duplex == "half" and not step.state.gated:
             step.order(GateMic(True))
             step.set(gated=True)
-        step.order(Play(reply.basis, clause.number, clause.text))
+        due_ms = reply.staging.due_ms if reply.staging is not None and not reply.queued else None
+        step.order(Play(reply.basis, clause.number, clause.text, due_ms))
         reply = step.put(changed(_with_clause(reply, clause.number, "playing"), queued=True))
 
 

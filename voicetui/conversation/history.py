@@ -20,9 +20,9 @@ def messages(state: State, user_text: str) -> tuple[Message, ...]:
 
 def remember(step: Step, user_text: str, heard_text: str, interrupted: bool) -> None:
     """Keep an exchange. One whose answer nobody heard is left out: an empty or invented answer teaches small models to
-    give more of them.
+    give more of them. So is one whose question nobody understood.
     """
-    if not heard_text.strip():
+    if not heard_text.strip() or not user_text.strip():
         return
     history = (*step.state.history, Exchange(user_text, heard_text.strip(), interrupted))
     most = step.state.policy.history_exchanges

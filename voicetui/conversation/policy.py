@@ -45,6 +45,12 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """A reply that was held comes back this long after the speech over it, if it is still not known what was said."""
     gate_tail_ms: float = 150.0
     """In half duplex the microphone stays shut this long after the reply (room echo)."""
+    staged_gaps_ms: tuple[float, ...] = ()
+    """Gaps that the session begins with, one turn after the other; empty: the real pipeline answers."""
+    staged_ahead_ms: float = 200.0
+    """A staged reply is given to the speaker this long before it is due: more than any output needs."""
+    staged_quick_ms: float = 400.0
+    """Staged gaps shorter than this need the detector's pauses early."""
     history_exchanges: int = 8
     """Exchanges of the history sent along; trimmed by half at once, so that the prompt's prefix stays the same in
     between.
@@ -57,9 +63,10 @@ class Setting(msgspec.Struct, frozen=True):
     tier: str = ""
     overlap: Overlap = "full"
     duplex: Duplex = "half"
+    staged_gaps_ms: tuple[float, ...] = ()
 
 
 def of_session(opened: SessionOpened) -> tuple[Policy, Setting]:
     """The policy and setting a session opened with. Raises ``msgspec.ValidationError`` for a policy that is none."""
     policy = msgspec.convert(opened.config.get("policy", {}), Policy)
-    return policy, Setting(tier=opened.tier, overlap=opened.overlap, duplex=opened.duplex)
+    return policy, Setting(opened.tier, opened.overlap, opened.duplex, policy.staged_gaps_ms)

@@ -16,7 +16,7 @@ def words_settled(step: Step) -> None:
     utterance = state.utterance
     if utterance is None or state.setting.overlap != "full" or utterance.doubt or not normalise_words(utterance.text):
         return
-    if state.reply is not None or state.ending is not None:
+    if state.reply is not None or state.ending is not None or state.setting.staged_gaps_ms:
         return
     text = turn_text(state, utterance.text)
     if state.draft is not None:
@@ -33,7 +33,7 @@ def words_settled(step: Step) -> None:
 def adopt(step: Step, text: str, revision: int) -> Basis:
     """The basis of the turn now committed: the draft's if its words still hold, else a new one."""
     draft = step.state.draft
-    if draft is not None and same_words(draft.user_text, text):
+    if draft is not None and not draft.staged and same_words(draft.user_text, text):
         return draft.basis
     drop(step, "words changed")
     return new_basis(step, revision)

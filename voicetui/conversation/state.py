@@ -59,6 +59,19 @@ class Clause(msgspec.Struct, frozen=True):
     state: ClauseState = "cut"
 
 
+class Staging(msgspec.Struct, frozen=True, kw_only=True):
+    """When a committed staged reply is due, and whose words it did not wait for."""
+
+    due_ms: float
+    utterance: int
+    revision: int
+    carried: str = ""
+    """What opened the turn's text; the utterance's words follow."""
+    wake: int = 0
+    released: bool = False
+    """It may be given to the speaker, which holds it until it is due."""
+
+
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """The reply to one turn. A draft is a reply whose turn is not committed yet."""
 
@@ -80,6 +93,9 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     audible: bool = False
     finishing: bool = False
     quiet: Literal["", "ducked", "paused"] = ""
+    staged: bool = False
+    """Ready-made, made before there were words: it answers whatever is said."""
+    staging: Staging | None = None
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -129,6 +145,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[Exchange, ...] = ()
     muted: bool = False
     talk_key: bool = False
+    staged_turns: int = 0
+    """Turns committed since the staged gaps were chosen: whose turn it is among them."""
+    ear_quick: bool = False
     gated: bool = False
     ungate_wake: int = 0
     stop_wake: int = 0
@@ -143,6 +162,8 @@ class Step:
     def __init__(self, state: State, at_ms: float) -> None:
         self.state = state
         self.at_ms = at_ms
+        self.now_ms = at_ms
+        """The latest time known to be over: a fact may be noticed later than it happened."""
         self.orders: list[Order] = []
 
     def set(self, **changes: object) -> None:

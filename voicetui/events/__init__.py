@@ -12,7 +12,7 @@ from voicetui.events.base import Basis, Fact, Order, Record
 AnyFact: TypeAlias = (
     session.TierFacts | session.SessionOpened | session.Ready | session.SessionClosed | session.Woke | session.Fault
     | session.Said | session.Muted | session.InterruptAsked | session.TalkKey | session.TierChosen
-    | session.OverlapChosen | session.StopAsked
+    | session.OverlapChosen | session.GapStaged | session.StopAsked
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
     | listen.SpeechStarted | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed
     | reply.ContextReady | reply.RequestSent | reply.FirstByte | reply.TokensArrived | reply.ClauseCut
@@ -26,7 +26,7 @@ AnyOrder: TypeAlias = (
     orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.Revise | orders.Reject | orders.Generate
     | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck | orders.Pause
     | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
-    | orders.EndTurn | orders.EndSession
+    | orders.QuickenEar | orders.EndTurn | orders.EndSession
 )  # fmt: skip
 
 

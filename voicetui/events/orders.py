@@ -12,6 +12,9 @@ from voicetui.events.base import Basis, Order
 
 Outcome = Literal["completed", "interrupted", "superseded", "failed", "unanswered", "cut_off"]
 
+STAGED = "staged"
+"""The tier of ready-made replies, and the reason of commits whose reply is held for a gap that was asked for."""
+
 
 class Message(msgspec.Struct, frozen=True, array_like=True):
     """One message of the conversation as the tier gets it."""
@@ -51,7 +54,10 @@ class Transcribe(Order, frozen=True):
 
 
 class Revise(Order, frozen=True):
-    """The utterance's words are now these. ``revision`` rises only when the normalised words change."""
+    """The utterance's words are now these. ``revision`` rises only when the normalised words change.
+
+    After a commit that waited for no words ("staged") it tells the words of the turn.
+    """
 
     utterance: int
     revision: int
@@ -81,8 +87,8 @@ class Generate(Order, frozen=True):
 class Commit(Order, frozen=True):
     """The turn is over, on this basis. ``utterance`` is None for a typed turn.
 
-    ``text`` is the user's text; ``reason`` why it is over ("silence", "typed", "key"); ``silence_ms`` the silence
-    waited for.
+    ``text`` is the user's text; ``reason`` why it is over ("silence", "typed", "key", "staged"); ``silence_ms`` the
+    silence waited for.
     """
 
     basis: Basis
@@ -101,11 +107,16 @@ class Synthesize(Order, frozen=True):
 
 
 class Play(Order, frozen=True):
-    """Queue a synthesised clause for the speaker. ``text`` is the model's text of it, for counting what was heard."""
+    """Queue a synthesised clause for the speaker. ``text`` is the model's text of it, for counting what was heard.
+
+    ``due_ms``: the first audible sample of a reply that begins with this clause is to be at the DAC then, no sooner,
+    on the session clock; None: as soon as may be.
+    """
 
     basis: Basis
     clause: int
     text: str
+    due_ms: float | None = None
 
 
 class FinishPlayback(Order, frozen=True):
@@ -167,6 +178,12 @@ class GateMic(Order, frozen=True):
     """In half duplex the detector hears nothing while the reply is audible. The recording goes on."""
 
     closed: bool
+
+
+class QuickenEar(Order, frozen=True):
+    """The detector announces pauses sooner and with less certainty (or as usual again): short staged gaps need it."""
+
+    on: bool
 
 
 class EndTurn(Order, frozen=True):

@@ -93,6 +93,15 @@ class OverlapChosen(Fact, frozen=True):
     overlap: Overlap
 
 
+class GapStaged(Fact, frozen=True):
+    """From the next turn on ready-made replies are released these times after the user's acoustic end, in turn.
+
+    Empty: off, the real pipeline answers again.
+    """
+
+    gaps_ms: tuple[float, ...]
+
+
 class StopAsked(Fact, frozen=True):
     """The session is to end. ``why``: "user", "finished" (the source ran out), "signal" or "seconds"."""
 

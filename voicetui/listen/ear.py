@@ -34,6 +34,10 @@ class Ear:
         self._track.append(block.samples if not muted or silence is None else silence)
         return [*edges, *self._detector.feed(block.samples if silence is None else silence)]
 
+    def quicken(self, on: bool) -> None:
+        """Let the detector announce pauses sooner and with less certainty, or as usual again."""
+        self._detector.quicken(on)
+
     def stop_listening(self) -> VoiceEdge | None:
         """Forget the running speech: the edge that closes it, if there was any."""
         return self._detector.drop()

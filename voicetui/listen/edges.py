@@ -39,8 +39,9 @@ class EdgeLimits:
     A frame whose probability is at least ``threshold`` is speech, one below ``end_threshold`` (by default 0.15 less, at
     least 0.01) is not, one between continues what was.  Speech is announced after ``min_speech_ms`` of it; a pause once
     the sound has been quiet for ``pause_ms`` and two frames agree, or when the frames alone have said so for
-    ``slow_pause_ms`` (a room too loud for its energy to tell).  An onset is looked for at most ``onset_back_ms`` before
-    the first speech frame, across dips of at most ``onset_gap_ms``.
+    ``slow_pause_ms`` (a room too loud for its energy to tell).  A quick finder takes one frame and ``quick_pause_ms``
+    for a pause: about 35 ms sooner, at the price of pauses between syllables.  An onset is looked for at most
+    ``onset_back_ms`` before the first speech frame, across dips of at most ``onset_gap_ms``.
     """
 
     threshold: float = 0.5
@@ -48,6 +49,7 @@ class EdgeLimits:
     min_speech_ms: float = 64.0
     pause_ms: float = 100.0
     slow_pause_ms: float = 128.0
+    quick_pause_ms: float = 80.0
     onset_back_ms: float = 480.0
     onset_gap_ms: float = 80.0
 
@@ -68,8 +70,10 @@ class EdgeFinder:
 
     def __init__(self, limits: EdgeLimits | None = None) -> None:
         self.limits = limits or EdgeLimits()
+        self.quick = False
         self._track = LevelTrack(_KEPT_HOPS)
         self._floor: deque[float] = deque(maxlen=_FLOOR_HOPS)
+        self._room: deque[tuple[int, float]] = deque()
         self._samples = 0
         self._previous = 0
         self._begin_anew()
@@ -107,7 +111,7 @@ class EdgeFinder:
             self._loud_samples = 0
             if self._speaking:
                 return self._maybe_pause()
-            self._hear_room(hops)
+            self._hear_room(hops, self._samples)
             return None
         self._quiet_samples = 0
         self._last_voice = self._samples
@@ -136,26 +140,42 @@ class EdgeFinder:
     def _start(self) -> VoiceEdge:
         self._speaking = True
         self._onset = self._previous = self._acoustic_onset()
+        self._learn_room(self._onset)
+        self._room.clear()
         return self._edge("started", self._onset)
 
     def _maybe_pause(self) -> VoiceEdge | None:
-        if self._quiet_samples < 2 * FRAME_SAMPLES:
+        if self._quiet_samples < (1 if self.quick else 2) * FRAME_SAMPLES:
             return None
         end, uncertainty_ms = self._acoustic_end()
-        by_energy = self._samples - end >= self.limits.pause_ms * _MS_SAMPLES
+        pause_ms = self.limits.quick_pause_ms if self.quick else self.limits.pause_ms
+        by_energy = self._samples - end >= pause_ms * _MS_SAMPLES
         by_frames = self.quiet_ms >= self.limits.slow_pause_ms
         return self._pause(end, uncertainty_ms) if by_energy or by_frames else None
 
     def _pause(self, end: int, uncertainty_ms: float) -> VoiceEdge:
         edge = self._edge("paused", end, uncertainty_ms)
         self._previous = end
-        self._hear_room(self._track.between(self._samples - self._quiet_samples + _EDGE_SAMPLES, self._samples)[0])
+        after = self._track.between(self._samples - self._quiet_samples + _EDGE_SAMPLES, self._samples)[0]
+        self._hear_room(after, self._samples)
         self._begin_anew()
         return edge
 
-    def _hear_room(self, levels: Levels) -> None:
-        """Add hops without speech to what is known of the room; digital silence is a gate or a mute, not a room."""
-        self._floor.extend(levels[levels > _NO_ROOM_DBFS])
+    def _hear_room(self, levels: Levels, end_sample: int) -> None:
+        """Keep the hops up to ``end_sample``, in which nobody seems to speak, until it is known that they are the room.
+
+        A voice begins before the frames know; and what fades into digital silence was no room, for a room has none.
+        """
+        if levels.size and levels.min() <= _NO_ROOM_DBFS:
+            self._room.clear()
+            return
+        first = end_sample - levels.size * HOP_SAMPLES
+        self._room.extend((first + place * HOP_SAMPLES, float(level)) for place, level in enumerate(levels))
+        self._learn_room(end_sample - round(self.limits.onset_back_ms * _MS_SAMPLES))
+
+    def _learn_room(self, end_sample: int) -> None:
+        while self._room and self._room[0][0] < end_sample:
+            self._floor.append(self._room.popleft()[1])
 
     def _edge(self, kind: Literal["started", "paused"], sample: int, uncertainty_ms: float = 0.0) -> VoiceEdge:
         level = self._speech_level()

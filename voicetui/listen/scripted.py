@@ -40,6 +40,9 @@ class ScriptedDetector:
             self._speaking = edge.kind == "started"
         return found
 
+    def quicken(self, on: bool) -> None:
+        """The table says when: nothing to do."""
+
     def drop(self) -> VoiceEdge | None:
         """Forget the running speech: a pause here and now if there was any."""
         was, self._speaking = self._speaking, False
@@ -67,6 +70,10 @@ class EnergyDetector:
             if edge is not None:
                 found.append(edge)
         return found
+
+    def quicken(self, on: bool) -> None:
+        """Announce pauses sooner and with less certainty, or as usual again."""
+        self._finder.quick = on
 
     def drop(self) -> VoiceEdge | None:
         """Forget the running speech: its closing edge if there was one."""

@@ -117,6 +117,10 @@ class SileroDetector:
         self._rest = sound[whole:].copy()
         return [edge for edge in edges if edge is not None]
 
+    def quicken(self, on: bool) -> None:
+        """Announce pauses sooner and with less certainty, or as usual again."""
+        self._finder.quick = on
+
     def drop(self) -> VoiceEdge | None:
         """Forget the running speech: its closing edge if there was one. Afterwards the state is that of a new stream.
 

@@ -19,6 +19,8 @@ from voicetui.rehearse.scenario import Line, Scenario
 _BREATH_MS = 400.0
 """Silence before a clip counts as unnoticed: longer than any detector needs to open an utterance."""
 
+_HOP = RATE_HZ // 200
+
 
 class Mouth(Protocol):
     """A microphone that clips can be played into."""
@@ -99,16 +101,26 @@ class Watch:
 
 
 class Person:
-    """Says the lines of a scenario. ``sounds`` holds every clip, int16 [n] at 16 kHz, by path."""
+    """Says the lines of a scenario. ``sounds`` holds every clip, int16 [n] at 16 kHz, by path.
+
+    ``on_line`` is told of every line before it is said.
+    """
 
     def __init__(
-        self, scenario: Scenario, sounds: Mapping[str, Pcm16], mouth: Mouth, watch: Watch, clock: Clock
+        self,
+        scenario: Scenario,
+        sounds: Mapping[str, Pcm16],
+        mouth: Mouth,
+        watch: Watch,
+        clock: Clock,
+        on_line: Callable[[Line], None] = lambda _: None,
     ) -> None:
         self._scenario = scenario
         self._sounds = sounds
         self._mouth = mouth
         self._watch = watch
         self._clock = clock
+        self._on_line = on_line
 
     async def perform(self) -> None:
         """Say every line, then wait for the last to be answered."""
@@ -131,15 +143,19 @@ class Person:
         else:
             start_ms = max(clock.now_ms(), watch.last_quiet_ms) + line.after_ms
         sound = self._joined(line.say)
+        self._on_line(line)
         begins_ms = self._mouth.play(sound, start_ms)
         ends_ms = begins_ms + len(sound) / RATE_HZ * 1e3
         await clock.sleep_until(ends_ms)
         if interrupted:
             return
-        await self._wait_for_answer(begins_ms, ends_ms)
+        await self._wait_for_answer(begins_ms, ends_ms, begins_ms + last_sound_ms(sound))
 
-    async def _wait_for_answer(self, begins_ms: float, ends_ms: float) -> None:
-        """Wait until what was said is answered to its end, or dropped; ask once when nothing is heard for too long."""
+    async def _wait_for_answer(self, begins_ms: float, ends_ms: float, silent_ms: float) -> None:
+        """Wait until what was said is answered to its end, or dropped; ask once when nothing is heard for too long.
+
+        The clips end at ``ends_ms``, their last sound at ``silent_ms``.
+        """
         watch, clock = self._watch, self._clock
 
         def answered() -> bool:
@@ -148,7 +164,7 @@ class Person:
         def over() -> bool:
             return watch.closed or (watch.idle and watch.last_resolved_ms > ends_ms - _BREATH_MS)
 
-        patience_ms = ends_ms + self._scenario.patience_ms
+        patience_ms = silent_ms + self._scenario.patience_ms
         if not await watch.until(lambda: answered() or over(), clock, patience_ms) and self._scenario.impatient:
             again = self._joined(self._scenario.impatient)
             ends_ms = self._mouth.play(again, clock.now_ms()) + len(again) / RATE_HZ * 1e3
@@ -163,3 +179,13 @@ class Person:
             for each in say
         ]
         return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
+
+
+def last_sound_ms(samples: Pcm16) -> float:
+    """Where the speech in int16 [n] at 16 kHz ends: after its last 5 ms hop within 25 dB of its louder half."""
+    hops = samples[: len(samples) // _HOP * _HOP].astype(np.float64).reshape(-1, _HOP)
+    power = np.mean(np.square(hops), axis=1)
+    if not power.any():
+        return len(samples) / RATE_HZ * 1e3
+    speech = np.mean(power[power >= np.median(power)])
+    return float(np.flatnonzero(power >= speech * 10**-2.5)[-1] + 1) * _HOP / RATE_HZ * 1e3

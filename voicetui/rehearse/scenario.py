@@ -29,12 +29,14 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     after_ms: Wait = 600.0
     text: str = ""
     """What the clips say, for people and tests."""
+    reply: str = ""
+    """The ready-made answer to it, for when the gap is staged."""
     note: str = ""
     """What this line is here to show."""
 
 
 class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A script. ``patience_ms`` of silence after a line, and the person asks ``impatient`` once (null: never)."""
+    """A script. ``patience_ms`` after a line's last sound, and the person asks ``impatient`` once (null: never)."""
 
     title: str
     lines: tuple[Line, ...]

@@ -142,7 +142,7 @@ class SimulatedTier:
         outcome: Literal["complete", "length", "empty"] = "length" if limit < len(tokens) else "complete"
         if limit <= len(self._reasoning):
             outcome = "empty"
-        yield StreamEnded(outcome, _prompt_tokens(messages), min(limit, len(tokens)))
+        yield StreamEnded(outcome, prompt_tokens_of(messages), min(limit, len(tokens)))
 
 
 def pieces_of(text: str) -> list[str]:
@@ -150,7 +150,8 @@ def pieces_of(text: str) -> list[str]:
     return _PIECE.findall(text)
 
 
-def _prompt_tokens(messages: tuple[Message, ...]) -> int:
+def prompt_tokens_of(messages: tuple[Message, ...]) -> int:
+    """About how many tokens a request has."""
     return sum(4 + len(pieces_of(message.text)) for message in messages)
 
 
@@ -159,5 +160,5 @@ def _broken(fault: SimulatedFault, messages: tuple[Message, ...], count: int) ->
     if fault.kind == "fail":
         raise StageError(fault.message, "Choose another tier.", fault.stage)
     if fault.kind == "empty":
-        return StreamEnded("empty", _prompt_tokens(messages), count, note="the answer is empty")
+        return StreamEnded("empty", prompt_tokens_of(messages), count, note="the answer is empty")
     return StreamEnded("truncated", None, count, estimated=True, note="the stream ended without an end mark")

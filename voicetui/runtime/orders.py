@@ -22,6 +22,7 @@ from voicetui.events.orders import (
     Pause,
     Play,
     PrepareTier,
+    QuickenEar,
     Resume,
     Synthesize,
     Transcribe,
@@ -87,6 +88,8 @@ class Hands(Generic[SoundT]):
                 self._scopes.start_free(lambda: self._prepare(order.tier), "prepare tier")
             case GateMic():
                 self._gate(order.closed)
+            case QuickenEar():
+                self._parts.ear.quicken(order.on)
             case EndSession():
                 self.ended.set()
             case _:

@@ -51,6 +51,9 @@ class Ear(Protocol):
         it starts.
         """
 
+    def quicken(self, on: bool) -> None:
+        """Let the detector announce pauses sooner and with less certainty, or as usual again."""
+
     def stop_listening(self) -> VoiceEdge | None:
         """Forget the running speech (the gate closes): the edge that closes it, if there was any."""
 

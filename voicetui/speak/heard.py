@@ -56,6 +56,12 @@ class ReplySound:
         return self.clauses[-1].end if self.clauses else 0
 
     @property
+    def lead(self) -> int:
+        """Frames of silence before the first that is audible, in the first clause."""
+        first = self.clauses[0] if self.clauses else None
+        return first.audible[0] if first is not None and first.audible is not None else 0
+
+    @property
     def heard_ms(self) -> float:
         """How much of the reply was played; a word that was repeated counts once."""
         return self.played / self.rate_hz * 1e3

@@ -87,6 +87,7 @@ class OutputRing:
         self._read = 0
         self._written = 0
         self._idle = 0
+        self._due = (-1, -1, 0.0)
         self._changes: deque[tuple[Change, int, int]] = deque()
         self._serial = 0
         self._duck_gain = 10.0 ** (duck_db / 20.0)
@@ -126,6 +127,14 @@ class OutputRing:
         self._ring[: count - first] = samples[first:count]
         self._written += count  # published only now: the reader never sees frames that are not there
         return count
+
+    def hold(self, position: int, audible: int, due_ms: float) -> None:
+        """Play the frames from ``position`` on, not written yet, so that frame ``audible`` is at the DAC at ``due_ms``.
+
+        Silence comes before them. What is silent in them, up to ``audible``, is left out where time is short; where
+        ``due_ms`` is over, they are played at once from there.
+        """
+        self._due = (position, audible, due_ms)  # in one piece: the reader sees all of it or nothing
 
     def ask(self, change: Change, position: int = -1) -> int:
         """Ask for a change; the serial number of its mark. ``position``: where BACK goes on from (-1: where held)."""
@@ -227,20 +236,26 @@ class OutputRing:
 
     def _fill(self, out: PcmFloat, dac_ms: float) -> int:
         """Fill the beginning of ``out`` with one run of frames under one rule; how many frames that was."""
-        ready = self._written - self._read
+        end = self._written
+        early = self._early(end, dac_ms)
+        if early:
+            end = self._read
+        elif self._read < self._due[0] < end:
+            end = self._due[0]
         if self._ramp_frames:
             if self._landing is Kind.DROPPED:
-                ready = max(0, self._drop_to - self._read)  # what was written since is not the drop's to fade
-            if not ready:
+                end = min(end, max(self._read, self._drop_to))  # what was written since is not the drop's to fade
+            if end == self._read:
                 self._land(dac_ms)
                 return 0
-        if self._held or not ready:
-            out.fill(0.0)
+        if self._held or end == self._read:
+            silent = min(early, len(out)) if early else len(out)
+            out[:silent].fill(0.0)
             if not self._held:
-                self._idle += len(out)
-            return len(out)
+                self._idle += silent
+            return silent
         at = self._read % len(self._ring)
-        frames = min(len(out), ready, len(self._ring) - at)
+        frames = min(len(out), end - self._read, len(self._ring) - at)
         if self._ramp_frames:
             frames = min(frames, self._ramp_frames - self._ramp_done)
         np.copyto(out[:frames], self._ring[at : at + frames])
@@ -261,6 +276,19 @@ class OutputRing:
         if self._ramp_frames and self._ramp_done >= self._ramp_frames:
             self._land(dac_ms + frames * self._ms_per_frame)
         return frames
+
+    def _early(self, written: int, dac_ms: float) -> int:
+        """How many frames too early it is for what is held back and comes next; 0 for everything else.
+
+        Where it is too late instead, what is silent in it is passed over.
+        """
+        held, audible, due_ms = self._due
+        if self._held or self._read != held or written == held:
+            return 0
+        early = round((due_ms - dac_ms) / self._ms_per_frame) - (audible - held)
+        if early <= 0:
+            self._read += min(-early, audible - held, written - held - 1)
+        return max(0, early)
 
     def _mark(self, kind: Kind, serial: int, dac_ms: float) -> None:
         self._marks.add(kind, serial, self._read, self._ramp_done, dac_ms, self._gain, self._gain, self._idle)

@@ -73,6 +73,8 @@ class Player:
         reply = reply or self._open(order.basis)
         samples_there = at_rate(sound.samples, sound.rate_hz, self.rate_hz)
         words = spans_at_rate(sound.words, sound.rate_hz, self.rate_hz)
+        if not reply.sound.clauses:
+            reply.due_ms = order.due_ms
         reply.sound.add(order.clause, order.text, sound.spoken, samples_there, words)
         reply.unwritten.append(samples_there)
         self._top_up()
@@ -251,6 +253,9 @@ class Player:
         if self._reply is None and self._waiting:
             self._reply = self._waiting.popleft()
             self._reply.base = self.renderer.written
+            if self._reply.due_ms is not None:
+                audible = self._reply.base + self._reply.sound.lead
+                self.renderer.hold(self._reply.base, audible, self._reply.due_ms)
         reply = self._reply
         while reply and reply.unwritten and reply.cut_asked_ms is None:
             samples = reply.unwritten[0]

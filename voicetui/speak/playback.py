@@ -23,13 +23,15 @@ Told: TypeAlias = tuple[Fact, float]
 class Playback:
     """A reply from its first clause to its end. ``base`` is the ring's position of its first frame, once it has it.
 
-    ``cursor`` is its next frame to be played: behind ``sound.played`` while a word is repeated. ``asked`` holds the
-    serial numbers of its changes, to tell their marks from an older reply's.
+    ``due_ms`` is when its first audible sample is to be at the DAC, no sooner (None: as soon as may be). ``cursor`` is
+    its next frame to be played: behind ``sound.played`` while a word is repeated. ``asked`` holds the serial numbers of
+    its changes, to tell their marks from an older reply's.
     """
 
     basis: Basis
     sound: ReplySound
     base: int = 0
+    due_ms: float | None = None
     unwritten: deque[PcmFloat] = field(default_factory=deque)
     cursor: int = 0
     asked: set[int] = field(default_factory=set)

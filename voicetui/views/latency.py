@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from voicetui.events import Basis, Entry
-from voicetui.events.orders import Commit, EndTurn, Outcome
+from voicetui.events.orders import STAGED, Commit, EndTurn, Outcome
 from voicetui.views.breakdown import StagesMs, Step, difference_ms, finite, walk_back
 from voicetui.views.speech import Speech, SpeechFold
 from voicetui.views.work import Work, WorkFold
@@ -50,7 +50,8 @@ class TurnLatency(msgspec.Struct, frozen=True):
     and then ``overlaps_user``. ``stages_ms`` adds up to it, but for stages that are None. ``basis`` is the one whose
     reply was heard, else the committed one. ``heard`` says that the reply itself became audible. ``cold``: the first
     request of the session, or one that had to connect. ``tokens_per_second`` counts tokens after the first over the
-    time after the first.
+    time after the first. ``staged``: a ready-made reply was held for a gap of ``staged_ms``, as was asked (None where
+    the reply was never given to the speaker); no stage made that gap, so all of it is ``unaccounted``.
     """
 
     turn: int
@@ -73,6 +74,8 @@ class TurnLatency(msgspec.Struct, frozen=True):
     tokens: int | None
     tokens_estimated: bool
     tokens_per_second: float | None
+    staged: bool = False
+    staged_ms: float | None = None
 
 
 @dataclass(slots=True)
@@ -147,11 +150,16 @@ class LatencyView:
         work = self._reply(turn) or Work(turn.commit.basis if turn.commit is not None else Basis(turn.number, 0, 0))
         points = _points(turn, work)
         typed = turn.commit is not None and turn.commit.utterance is None
-        gap_ms = None
+        staged = turn.commit is not None and turn.commit.reason == STAGED
+        gap_ms = staged_ms = None
         stages_ms = StagesMs()
         if points.reply_start is not None and points.user_end is not None:
             gap_ms = difference_ms(points.reply_start, points.user_end)
             stages_ms = walk_back(_path(turn, work, points), points.user_end)
+        if staged:
+            stages_ms = StagesMs(unaccounted=gap_ms)
+        if staged and work.due_ms is not None and points.user_end is not None:
+            staged_ms = difference_ms(work.due_ms, points.user_end)
         return TurnLatency(
             turn=turn.number,
             basis=work.basis,
@@ -172,7 +180,9 @@ class LatencyView:
             tier=work.tier,
             tokens=work.tokens,
             tokens_estimated=work.tokens_estimated,
-            tokens_per_second=work.tokens_per_second(),
+            tokens_per_second=None if staged else work.tokens_per_second(),
+            staged=staged,
+            staged_ms=staged_ms,
         )
 
 
@@ -250,7 +260,7 @@ def _missing(turn: _Turn, work: Work, points: Points, typed: bool) -> tuple[Miss
         "user_end": spoken or "the detector found no end of speech",
         "pause_noticed": spoken or "the detector found no end of speech",
         "committed": lost,
-        "transcript": spoken or lost,
+        "transcript": spoken or ("a staged reply waits for no words" if work.tier == STAGED else lost),
         "context": made or lost,
         "request": made or lost,
         "first_byte": made or lost,

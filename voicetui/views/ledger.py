@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from voicetui.events import Basis, Entry
-from voicetui.events.orders import Cancel, Commit, EndTurn, Generate
+from voicetui.events.orders import STAGED, Cancel, Commit, EndTurn, Generate
 from voicetui.events.reply import GenerationCancelled, GenerationEnded, TokensArrived
 from voicetui.events.speak import ClauseSynthesized, Discarded
 from voicetui.views.breakdown import difference_ms, finite
@@ -42,7 +42,8 @@ class Waste(msgspec.Struct, frozen=True):
 class Ledger(msgspec.Struct, frozen=True):
     """Speculation by turn, what was discarded by stage, and the session's sums (``kept`` counts turns).
 
-    The sums hold attempts for speech that never became a turn, too.
+    The sums hold attempts for speech that never became a turn, too. Ready-made replies of staged gaps are no
+    speculation, and no waste.
     """
 
     turns: dict[int, Speculation]
@@ -60,6 +61,7 @@ class _Attempt:
     basis: Basis
     started_ms: float | None = None
     speculative: bool = False
+    staged: bool = False
     cancelled: bool = False
     audio_ready_ms: float | None = None
     reported_tokens: int | None = None
@@ -103,7 +105,9 @@ class LedgerView:
                 self._discard(body)
             case Generate():
                 attempt = self._attempt(body.basis)
-                attempt.started_ms, attempt.speculative = at_ms, body.speculative
+                attempt.started_ms = at_ms
+                attempt.staged = body.tier == STAGED
+                attempt.speculative = body.speculative and not attempt.staged
             case Cancel():
                 self._attempt(body.basis).cancelled = True
             case TokensArrived():
@@ -144,6 +148,8 @@ class LedgerView:
         return attempts.setdefault(basis, _Attempt(basis))
 
     def _discard(self, body: Discarded) -> None:
+        if self._attempt(body.basis).staged:
+            return
         waste = self._discarded.get(body.stage, Waste())
         self._discarded[body.stage] = Waste(
             count=waste.count + 1,

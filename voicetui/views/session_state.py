@@ -13,6 +13,7 @@ from voicetui.events.reply import GenerationFailed
 from voicetui.events.session import (
     Duplex,
     Fault,
+    GapStaged,
     Muted,
     Overlap,
     OverlapChosen,
@@ -74,7 +75,10 @@ class Counts(msgspec.Struct, frozen=True):
 
 
 class SessionState(msgspec.Struct, frozen=True):
-    """The session as it is. ``tier`` and ``overlap`` are what the next turn will use."""
+    """The session as it is. ``tier`` and ``overlap`` are what the next turn will use.
+
+    ``staged_gaps_ms``: the gaps that are staged, one turn after the other; () while the real pipeline answers.
+    """
 
     word: Word = "loading"
     session: str = ""
@@ -92,6 +96,7 @@ class SessionState(msgspec.Struct, frozen=True):
     last_fault: FaultSeen | None = None
     closed_reason: str = ""
     counts: Counts = Counts()
+    staged_gaps_ms: tuple[float, ...] = ()
 
 
 def fault_of(entry: Entry) -> FaultSeen | None:
@@ -105,6 +110,14 @@ def fault_of(entry: Entry) -> FaultSeen | None:
             return FaultSeen(entry.at, "synthesize", body.message)
         case _:
             return None
+
+
+def staged_gaps_of(opened: SessionOpened) -> tuple[float, ...]:
+    """The gaps that a session staged from its first turn on, ms; () for none."""
+    policy = opened.config.get("policy")
+    gaps_ms = policy.get("staged_gaps_ms") if isinstance(policy, dict) else None
+    numbers = gaps_ms if isinstance(gaps_ms, list | tuple) else ()
+    return tuple(float(gap_ms) for gap_ms in numbers if isinstance(gap_ms, int | float))
 
 
 class SessionStateView:
@@ -168,6 +181,7 @@ class SessionStateView:
                     tiers=body.tiers,
                     overlap=body.overlap,
                     duplex=body.duplex,
+                    staged_gaps_ms=staged_gaps_of(body),
                 )
                 self._set(tier=self._tier(body.tier))
             case Ready():
@@ -187,6 +201,8 @@ class SessionStateView:
                 self._set(tier=self._tier(body.tier))
             case OverlapChosen() as body:
                 self._set(overlap=body.overlap)
+            case GapStaged() as body:
+                self._set(staged_gaps_ms=body.gaps_ms)
             case Muted() as body:
                 self._set(muted=body.on)
             case TalkKey() as body:

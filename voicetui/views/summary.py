@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Hashable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 
 from voicetui.events import Entry
 from voicetui.events.listen import SpeechStarted
-from voicetui.events.orders import BargeIn, Commit, EndTurn, OpenUtterance, Outcome, Reject
-from voicetui.events.session import OverlapChosen, SessionOpened
+from voicetui.events.orders import STAGED, BargeIn, Commit, EndTurn, OpenUtterance, Outcome, Reject
+from voicetui.events.session import GapStaged, OverlapChosen, SessionOpened
 from voicetui.events.speak import ClauseStarted
 from voicetui.views.barge_in import BargeInFigures, BargeInView, Kind, chief_barge_in
 from voicetui.views.breakdown import StagesMs, finite
 from voicetui.views.latency import LatencyView, TurnLatency
 from voicetui.views.ledger import Ledger, LedgerView, Speculation
-from voicetui.views.session_state import FaultSeen, fault_of
+from voicetui.views.session_state import FaultSeen, fault_of, staged_gaps_of
 from voicetui.views.statistics import Stats, statistics
 from voicetui.views.transcript import ReplyLine, Transcript, TranscriptView, UserLine
 
@@ -61,6 +61,7 @@ class TurnSummary(msgspec.Struct, frozen=True):
     stages_ms: StagesMs
     speculation: TurnSpeculation
     barge_in: TurnBargeIn | None
+    staged: bool = False
 
 
 class Rejected(msgspec.Struct, frozen=True):
@@ -89,7 +90,12 @@ class LedgerSummary(msgspec.Struct, frozen=True):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """A session's figures. ``tier`` and ``overlap`` name every one that was used, joined by "+"."""
+    """A session's figures. ``tier`` and ``overlap`` name every one that was used, joined by "+".
+
+    Turns whose gap was staged are no part of ``gap_ms`` and ``barge_in_stop_ms``: ``staged_gap_ms`` (None where no gap
+    was staged), ``staged_cut_offs`` and ``staged_collisions`` are theirs. ``tier``, ``simulated``, ``cut_offs``,
+    ``collisions`` and ``unanswered`` speak of the other turns, or of the staged ones where there are no others.
+    """
 
     schema: int
     session: str
@@ -105,6 +111,9 @@ class Summary(msgspec.Struct, frozen=True):
     rejected: tuple[Rejected, ...]
     ledger: LedgerSummary
     faults: tuple[FaultSummary, ...]
+    staged_gap_ms: Stats | None = None
+    staged_cut_offs: int = 0
+    staged_collisions: int = 0
 
 
 class SummaryView:
@@ -119,6 +128,8 @@ class SummaryView:
         self._opened: SessionOpened | None = None
         self._overlap = ""
         self._modes: dict[int, str] = {}
+        self._staged: dict[int, tuple[float, ...]] = {}
+        self._staged_gaps_ms: tuple[float, ...] = ()
         self._faults: list[FaultSeen] = []
 
     def feed(self, entry: Entry) -> None:
@@ -131,10 +142,15 @@ class SummaryView:
         match entry.body:
             case SessionOpened() as body:
                 self._opened, self._overlap = body, body.overlap
+                self._staged_gaps_ms = staged_gaps_of(body)
+            case GapStaged() as body:
+                self._staged_gaps_ms = body.gaps_ms
             case OverlapChosen() as body:
                 self._overlap = body.overlap
             case Commit() as body:
                 self._modes[body.basis.turn] = self._overlap
+                if body.reason == STAGED:
+                    self._staged[body.basis.turn] = self._staged_gaps_ms
             case _:
                 pass
 
@@ -143,29 +159,32 @@ class SummaryView:
         opened = self._opened
         latency, ledger, transcript = self._latency.snapshot(), self._ledger.snapshot(), self._transcript.snapshot()
         barge_ins = self._barge_in.snapshot()
-        counted = [turn for turn in latency if _counts(turn)]
-        tiers = list(dict.fromkeys(turn.tier for turn in latency if turn.tier)) or ([opened.tier] if opened else [])
+        staged = [turn for turn in latency if turn.staged]
+        others = [turn for turn in latency if not turn.staged] or staged
+        tiers = list(dict.fromkeys(turn.tier for turn in others if turn.tier)) or ([opened.tier] if opened else [])
         known = {tier.name: tier.simulated for tier in opened.tiers} if opened is not None else {}
         modes = list(dict.fromkeys(self._modes.values())) or ([opened.overlap] if opened else [])
-        outcomes = [turn.outcome for turn in latency]
+        outcomes = [turn.outcome for turn in others]
+        collided = self._collisions.turns()
+        staged_collisions = sum(turn in self._staged for turn in collided)
         return Summary(
             schema=SCHEMA,
             session=opened.session if opened is not None else "",
             tier="+".join(tiers),
-            simulated=any(known.get(tier, False) for tier in tiers),
+            simulated=any(known.get(tier, tier == STAGED) for tier in tiers),
             overlap="+".join(modes),
             turns=_turns(latency, transcript, barge_ins, ledger),
-            gap_ms=statistics(
-                [turn.gap_ms for turn in counted if turn.gap_ms is not None],
-                [self._modes.get(turn.turn) for turn in counted if turn.gap_ms is not None],
-            ),
-            barge_in_stop_ms=statistics(_stops_ms(barge_ins)),
+            gap_ms=_gaps(latency, self._modes, staged=False),
+            barge_in_stop_ms=statistics(_stops_ms(barge_ins, self._staged)),
             cut_offs=outcomes.count("cut_off"),
-            collisions=self._collisions.count(),
+            collisions=staged_collisions if others is staged else len(collided) - staged_collisions,
             unanswered=outcomes.count("unanswered"),
             rejected=_rejected(transcript),
             ledger=LedgerSummary(ledger.attempts, ledger.kept, ledger.wasted_tokens, ledger.saved_ms),
             faults=tuple(FaultSummary(fault.at_ms, fault.stage, fault.message) for fault in self._faults),
+            staged_gap_ms=_gaps(latency, self._staged, staged=True) if staged else None,
+            staged_cut_offs=sum(turn.outcome == "cut_off" for turn in staged),
+            staged_collisions=staged_collisions,
         )
 
 
@@ -221,12 +240,13 @@ class _Collisions:
             case _:
                 pass
 
-    def count(self) -> int:
-        """How many there were so far."""
-        return sum(
-            turn not in self._cut_off and onset_ms <= self._reply_ms.get(turn, onset_ms) + COLLISION_TAIL_MS
+    def turns(self) -> list[int]:
+        """The turn of each one so far."""
+        return [
+            turn
             for turn, onset_ms in self._found.values()
-        )
+            if turn not in self._cut_off and onset_ms <= self._reply_ms.get(turn, onset_ms) + COLLISION_TAIL_MS
+        ]
 
     def _opened(self, utterance: int) -> None:
         """Speech while a turn waits for its reply, or hears its first part; the reply's start may not be known yet."""
@@ -242,9 +262,16 @@ def _counts(turn: TurnLatency) -> bool:
     return turn.heard and not turn.cached and turn.outcome in ("completed", "interrupted")
 
 
-def _stops_ms(barge_ins: dict[int, tuple[BargeInFigures, ...]]) -> list[float]:
+def _gaps(latency: tuple[TurnLatency, ...], modes: Mapping[int, Hashable], staged: bool) -> Stats:
+    """The gaps of the turns that count and are staged, or are not."""
+    gaps = [(turn.gap_ms, modes.get(turn.turn)) for turn in latency if _counts(turn) and turn.staged == staged]
+    known = [(gap_ms, mode) for gap_ms, mode in gaps if gap_ms is not None]
+    return statistics([gap_ms for gap_ms, _ in known], [mode for _, mode in known])
+
+
+def _stops_ms(barge_ins: dict[int, tuple[BargeInFigures, ...]], left_out: Container[int]) -> list[float]:
     """How soon the reply stopped for the user's voice; a key press has no onset of speech."""
-    figures = (one for turn in barge_ins.values() for one in turn if one.kind == "bid")
+    figures = (one for number, turn in barge_ins.items() if number not in left_out for one in turn if one.kind == "bid")
     return [one.stop_ms for one in figures if one.stop_ms is not None]
 
 
@@ -300,4 +327,5 @@ def _turn(
             heard_words=chief.heard_words,
             generated_words=chief.generated_words,
         ),
+        staged=turn.staged,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voicetui.events import Entry
 from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
-from voicetui.events.orders import Commit, OpenUtterance, Reject, Revise, Transcribe
+from voicetui.events.orders import STAGED, Commit, OpenUtterance, Reject, Revise, Transcribe
 from voicetui.events.session import SessionClosed
 from voicetui.views.breakdown import finite
 from voicetui.views.spans import GrowingSpan, SpanBoard
@@ -120,7 +120,10 @@ class UserLanes:
         if self._speech is None:
             self._ended = (turn, self._pause_ms)
         self._end_wait(at_ms, label, discarded=False)
-        self._forget(at_ms)
+        if body.reason == STAGED:  # its words still come
+            self._open, self._pause_ms = False, None
+        else:
+            self._forget(at_ms)
 
     def _reject(self, body: Reject, at_ms: float) -> None:
         self._board.mark(at_ms, "reject", body.reason, self._turn)

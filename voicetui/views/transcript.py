@@ -10,7 +10,18 @@ import msgspec
 
 from voicetui.events import Basis, Entry
 from voicetui.events.listen import SpeechStarted
-from voicetui.events.orders import Cancel, Commit, EndTurn, Generate, OpenUtterance, Outcome, Play, Reject, Revise
+from voicetui.events.orders import (
+    STAGED,
+    Cancel,
+    Commit,
+    EndTurn,
+    Generate,
+    OpenUtterance,
+    Outcome,
+    Play,
+    Reject,
+    Revise,
+)
 from voicetui.events.reply import ClauseCut, TokensArrived
 from voicetui.events.speak import ClauseEnded, ClauseStarted, PlaybackCut, SynthesisFailed
 
@@ -196,6 +207,7 @@ class TranscriptView:
         match body:
             case Revise():
                 state: UserState = "final" if body.final else "partial"
+                state = "committed" if old.state == "committed" else state
                 new = msgspec.structs.replace(old, text=body.text, revision=body.revision, state=state)
             case Reject():
                 text = body.text or old.text
@@ -204,7 +216,8 @@ class TranscriptView:
                 turn = body.basis.turn
                 new = msgspec.structs.replace(old, turn=turn, text=body.text, state="committed", reason=body.reason)
         self._lines[place - self._dropped] = new
-        if new.state in ("rejected", "committed") and body.utterance is not None:
+        waits_for_words = isinstance(body, Commit) and body.reason == STAGED
+        if new.state in ("rejected", "committed") and body.utterance is not None and not waits_for_words:
             self._user_place.pop(body.utterance, None)
         if isinstance(body, Commit):
             self._show_reply(body.basis)

@@ -66,6 +66,7 @@ class Work:
     sounds: dict[int, Sound] = field(default_factory=dict)
     play_seq: dict[int, int] = field(default_factory=dict)
     play_ms: dict[int, float | None] = field(default_factory=dict)
+    due_ms: float | None = None
     heard_ms: dict[int, float | None] = field(default_factory=dict)
 
     def reply_clause(self) -> int | None:
@@ -144,6 +145,7 @@ class WorkFold:
                 work = self.of(body.basis)
                 work.play_seq.setdefault(body.clause, entry.seq)
                 work.play_ms.setdefault(body.clause, at_ms)
+                work.due_ms = finite(body.due_ms) if work.due_ms is None else work.due_ms
             case ClauseStarted():
                 work = self.of(body.basis)
                 work.heard_ms.setdefault(body.clause, at_ms)
