@@ -25,7 +25,7 @@ from voicetui.views.summary import summarise
 
 QUESTIONS = ("capital-of-france", "capital-of-italy", "einstein")
 SOUNDS = {name: clip(name) for name in QUESTIONS}
-TEXTS = ("What is the capital of France?", "What is the capital of Italy?", "Who was Albert Einstein?")
+TEXTS = ("What is the capital of France?", "What is the capital of Italy?", "Tell me who Albert Einstein was.")
 
 
 def stage_of(*gaps_ms: float, texts: Sequence[str] = TEXTS * 2, **options: object) -> tuple[Stage, Heard]:

@@ -1,4 +1,6 @@
-"""Draws the README's pictures from golden journals: ``python -m tests.tui.pictures`` writes them to ``assets/pictures/``."""
+"""Draws the README's pictures from golden journals: ``python -m tests.tui.pictures`` writes them to
+``assets/pictures/``.
+"""
 
 from __future__ import annotations
 
