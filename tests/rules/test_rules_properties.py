@@ -56,7 +56,9 @@ from voicetui.events.speak import (
     SynthesisFailed,
 )
 
-TEXTS = ("", "...", "yes", "mm-hmm", "No.", "I want to reset the", "what's the weather", "What's the weather?", "stop it")
+TEXTS = (
+    "", "...", "yes", "mm-hmm", "No.", "I want to reset the", "what's the weather", "What's the weather?", "stop it",
+)  # fmt: skip
 DOUBTS = ("", "", "", "", "", "no speech", "invented")
 SPEECH = ("start", "pause", "words", "words", "wakes")
 WORK = ("clause", "clause", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")

@@ -32,7 +32,11 @@ TURNS = [
     ("What is the capital of France?", "The capital of France is Paris.", "completed"),
     ("What is the capital of Italy?", "The capital of Italy is Rome.", "completed"),
     ("What is the largest planet?", "The largest planet in our solar system is Jupiter.", "completed"),
-    ("Tell me who Albert Einstein was.", "Albert Einstein was a German physicist who made groundbreaking discoveries in physics.", "completed"),
+    (
+        "Tell me who Albert Einstein was.",
+        "Albert Einstein was a German physicist who made groundbreaking discoveries in physics.",
+        "completed",
+    ),
     ("How do I make a cup of tea?", "To make a cup of tea, you need to", "interrupted"),
     ("Stop what is the capital of Japan?", "The capital of Japan is Tokyo.", "completed"),
     ("Thank you, that was helpful.", "I'm glad I could help.", "completed"),

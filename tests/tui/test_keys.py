@@ -8,7 +8,7 @@ from textual.app import SystemCommand
 from tests.tui.scenes import SCENES, Scene, starting
 from tests.tui.stage import on_stage
 from voicetui.events import Entry
-from voicetui.events.session import InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
+from voicetui.events.session import GapStaged, InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
 from voicetui.tui.actions import ACTIONS
 from voicetui.tui.app import LEAVE_TICKS, VoiceTui
 from voicetui.tui.lanes import LABEL_CELLS
@@ -56,6 +56,19 @@ async def test_choosing_a_tier() -> None:
         assert stage.engine.posted == [TierChosen("other")]
         await stage.press("t", "enter", "t", "escape")
         assert stage.engine.posted == [TierChosen("other")], "the present one is no change, escape none at all"
+
+
+async def test_staging_a_gap_and_saying_so_everywhere() -> None:
+    async with on_stage(SCENES["finished"]()) as stage:
+        await stage.press("g")
+        assert "Which gap shall be staged?" in stage.text()
+        await stage.press("down", "enter")
+        assert stage.engine.posted == [GapStaged((200.0,))]
+        stage.engine.add(Entry(9000, stage.engine.now_ms(), GapStaged((200.0, 1400.0))))
+        await stage.settle()
+        assert "staged gap 200,1400 ms" in stage.text()
+        await stage.press("p")
+        assert "staged gap" in stage.text()
 
 
 async def test_choosing_the_overlap() -> None:

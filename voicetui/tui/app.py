@@ -10,9 +10,20 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from voicetui.events.session import InterruptAsked, Muted, Overlap, OverlapChosen, Said, TalkKey, TierChosen, TierFacts
+from voicetui.events.session import (
+    GapStaged,
+    InterruptAsked,
+    Muted,
+    Overlap,
+    OverlapChosen,
+    Said,
+    TalkKey,
+    TierChosen,
+    TierFacts,
+)
 from voicetui.tui.actions import ACTIONS
 from voicetui.tui.feed import Feed, Session
+from voicetui.tui.figures import STAGES, gaps_of, gaps_text
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.screens.choose import ChooseScreen
 from voicetui.tui.screens.help import HelpScreen
@@ -155,6 +166,14 @@ class VoiceTui(App[None]):
                 lambda chosen: OverlapChosen(modes[chosen]),
             )
 
+    def action_gap(self) -> None:
+        """Ask which gap to stage."""
+        if self._view is not None:
+            present = gaps_text(self._view.state.staged_gaps_ms)
+            self._choose(
+                "Which gap shall be staged?", list(STAGES.items()), present, lambda chosen: GapStaged(gaps_of(chosen))
+            )
+
     def action_turn_before(self) -> None:
         """Select the turn before."""
         self._select(-1)
@@ -251,7 +270,7 @@ class VoiceTui(App[None]):
         question: str,
         choices: Sequence[tuple[str, str]],
         present: str,
-        fact: Callable[[str], TierChosen | OverlapChosen],
+        fact: Callable[[str], TierChosen | OverlapChosen | GapStaged],
     ) -> None:
         """Ask; what was chosen becomes a fact, unless it is what there is already."""
 

@@ -35,3 +35,23 @@ def clock(ms: float) -> str:
 def decibels(dbfs: float) -> str:
     """A level in dBFS."""
     return f"{MINUS}{round(-dbfs)} dB" if dbfs > -100 else "silent"
+
+
+STAGES = {
+    "off": "the real pipeline answers",
+    "200": "conversation: what people leave between them",
+    "700": "a steady delay, workable",
+    "1500": "long: the caller talks again, thinking they were not heard",
+    "200,1400": "uneven: worse than its mean",
+}
+"""The gaps that can be staged by hand, and what each is like."""
+
+
+def gaps_text(gaps_ms: tuple[float, ...]) -> str:
+    """Staged gaps as they are written: "off", "200", "200,1400"."""
+    return ",".join(whole(gap_ms) for gap_ms in gaps_ms) or "off"
+
+
+def gaps_of(text: str) -> tuple[float, ...]:
+    """What ``gaps_text`` wrote."""
+    return () if text == "off" else tuple(float(part) for part in text.split(","))

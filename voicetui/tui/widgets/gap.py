@@ -14,6 +14,7 @@ from voicetui.tui.ink import BLANK, Ink, Row, Run
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
 from voicetui.tui.widgets.recent import strip
+from voicetui.views.latency import TurnLatency
 
 
 class GapPanel(Panel):
@@ -54,11 +55,17 @@ def shown_gap(view: ScreenView, selected: int | None) -> tuple[float | None, boo
 
 def _title(view: ScreenView, selected: int | None) -> str:
     if selected is not None:
-        return f"turn {selected}"
+        turn = view.turn(selected)
+        return f"turn {selected}{_staged(turn)}"
     if view.waiting_since_ms is not None:
         return "running"
     last = view.last_gap()
-    return f"turn {last.turn}" if last is not None else ""
+    return f"turn {last.turn}{_staged(last)}" if last is not None else ""
+
+
+def _staged(turn: TurnLatency | None) -> str:
+    """That a gap was made on purpose is said wherever it is shown."""
+    return ", staged gap" if turn is not None and turn.staged else ""
 
 
 def _number(view: ScreenView, selected: int | None, face: Face, width: int) -> list[Row]:
@@ -81,6 +88,9 @@ def _figures(view: ScreenView, width: int) -> list[Row]:
     rhythm = "–" if stats.rhythm is None else f"±{whole(stats.rhythm)}"
     rows = _table([("n", str(stats.n)), ("p50", whole(stats.p50)), ("p95", tail(stats))], width)
     rows += _table([("max", whole(stats.max)), ("IQR", whole(stats.iqr)), ("rhythm", rhythm)], width)
+    if summary.staged_gap_ms is not None:
+        staged = summary.staged_gap_ms
+        rows += _table([("staged gap n", str(staged.n)), ("p50", whole(staged.p50)), ("max", whole(staged.max))], width)
     counts = [("cut-offs", summary.cut_offs), ("collisions", summary.collisions)]
     if width >= 40:
         counts.append(("unanswered", summary.unanswered))

@@ -70,6 +70,6 @@ def _centred(text: str, ink: Ink, width: int) -> Row:
 
 
 def _badge(view: ScreenView, width: int) -> Row:
-    """A simulated tier is always said to be one."""
-    text = "simulated tier" if view.state.tier.simulated else ""
+    """A simulated tier and a staged gap are always said to be that."""
+    text = "staged gap" if view.state.staged_gaps_ms else "simulated tier" if view.state.tier.simulated else ""
     return Row((Run(" " * max(0, width - len(text) - 2)), Run(text, "notice")))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.geometry import Size
 
-from voicetui.tui.figures import clock
+from voicetui.tui.figures import clock, gaps_text
 from voicetui.tui.ink import Ink, Row, Run, clip_runs, spread
 from voicetui.tui.literal import clip, literal
 from voicetui.tui.view import ScreenView
@@ -71,6 +71,8 @@ class StatusLine(Panel):
 
 
 def _tier(view: ScreenView) -> tuple[Run, ...]:
+    if view.state.staged_gaps_ms:
+        return (Run("staged gap", "notice"), Run(f" {gaps_text(view.state.staged_gaps_ms)} ms", "strong"))
     tier = view.state.tier
     if not tier.name:
         return ()
