@@ -349,7 +349,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", nargs="?", choices=("list", "pull"), default="list", help="list them, or fetch them")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: what the demo needs)")
+    parser.add_argument(
+        "names", nargs="*", default=[], metavar="NAME", help="which ones (default: what the demo needs)"
+    )
     parser.add_argument("--all", action="store_true", default=False, help="every model of the catalogue")
 
 

@@ -130,6 +130,18 @@ def test_a_reply_held_by_a_noise_goes_on_from_the_word_it_was_held_in_within_the
     assert stage.of(Reject) and stage.of(EndTurn)[0].heard_text == SIX_SECONDS
 
 
+def test_a_reply_that_waits_for_a_noise_to_be_read_is_heard_within_the_timeout() -> None:
+    stage = twin_stage(SIX_SECONDS, bursts=[(700, 1000)], ttft_ms=400.0, tokens_per_second=1000.0)
+    stage.parts.make_worker = lambda name, clock: (
+        SlowWorker(stage.clock, 5000) if name == "transcribe" else InlineWorker()
+    )
+    stage.parts.transcriber = Finals()
+    stage.parts.recorder = Heard()
+    run(stage, 10_000)
+    assert 1000 < stage.all(ClauseStarted)[0].at <= 1000 + 1000 + 100
+    assert stage.outcomes == ["completed"] and len(stage.of(Commit)) == 1
+
+
 def test_words_that_come_after_the_reply_was_given_back_still_cut_it() -> None:
     stage = typed_stage(SIX_SECONDS, (1000, 1500))
     stage.parts.make_worker = lambda name, clock: (
@@ -284,6 +296,16 @@ def test_what_was_heard_of_an_interrupted_reply_is_remembered_to_the_word(after_
     assert isinstance(stage.tier, WatchedTier)
     assert [message.text for message in stage.tier.asked[-1]] == ["go on", end.heard_text, "and"]
     assert stage.session.state.history[0].interrupted
+
+
+def test_of_a_reply_interrupted_by_a_voice_what_was_heard_until_it_was_held_is_remembered() -> None:
+    stage = typed_stage(TEN_WORDS, (1600, 2200), voice=ScriptedVoice(word_ms=300.0))
+    stage.parts.transcriber = Finals("stop")
+    run(stage, 12_000)
+    assert isinstance(stage.tier, WatchedTier)
+    user, heard, stop = (message.text for message in stage.tier.asked[-1])
+    assert (user, stop) == ("go on", "stop")
+    assert abs(len(heard.split()) - 5) <= 1 and TEN_WORDS.startswith(heard)
 
 
 @pytest.mark.parametrize("after_ms", [-25, -10, 0])

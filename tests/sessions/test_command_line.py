@@ -78,6 +78,22 @@ def test_a_wrong_configuration_names_file_and_key(tmp_path: Path) -> None:
     assert "voicetui.toml: endpoint.silence_ms: found 'long'" in done.stderr
 
 
+@pytest.mark.models
+@pytest.mark.parametrize(
+    "words", [("models",), ("models", "list"), ("models", "pull"), ("models", "pull", "whisper-tiny.en")]
+)
+def test_models_are_listed_and_fetching_what_is_there_is_quick(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(list(words)) == 0
+    assert "whisper-tiny.en" in capsys.readouterr().out
+
+
+def test_an_unknown_model_is_answered_with_the_known_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["models", "pull", "whisper-enormous"]) == 1
+    assert "whisper-tiny.en" in capsys.readouterr().err
+
+
 def test_devices_are_listed_or_said_to_be_missing(tmp_path: Path) -> None:
     done = voicetui("devices", cwd=tmp_path)
     assert done.returncode == 0

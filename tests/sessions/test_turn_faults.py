@@ -7,9 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.rules.desk import Desk
 from tests.sessions.stage import Finals, Heard, SlowWorker, Stage, TimedWords, Told, WatchedTier, tone, twin_stage
+from voicetui.config import parse_config
 from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed
 from voicetui.events.orders import (
     BargeIn,
@@ -34,6 +36,7 @@ from voicetui.sound.microphone import FileMicrophone
 from voicetui.views.latency import fold_latency
 from voicetui.views.ledger import fold_ledger
 from voicetui.views.summary import summarise
+from voicetui.wiring import Choice, wire
 
 REPLY = "One two three four five six. Seven eight nine ten eleven twelve."
 
@@ -294,3 +297,27 @@ def test_nothing_of_the_reply_before_is_said_while_a_slow_tier_thinks() -> None:
     ]
     assert [order.basis for order in stage.of(Play)] == [first.basis, second.basis]
     assert not heard.between(7000, 10_000).any()
+
+
+# what is configured
+
+
+class Unsure:
+    """A detector's network that is 80 % sure of everything."""
+
+    def run(self, outputs: object, feed: dict[str, NDArray[np.float32]]) -> tuple[NDArray[np.float32], ...]:
+        return np.full((len(feed["input"]), 1), 0.8, np.float32), feed["h"], feed["c"]
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("threshold", "speech"), [(0.9, False), (0.7, True)])
+def test_the_threshold_of_the_configuration_is_the_one_that_listens(
+    threshold: float, speech: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voicetui.listen.vad.network", lambda path=None: Unsure())
+    config = parse_config(f"[listen]\nvad_threshold = {threshold}", "my.toml")
+    wired = wire(config, Choice("test", output="null", microphone=False, record=False), ManualClock())
+    edges = [
+        edge for block in range(20) for edge in wired.ear.hear(Block(tone(20), 320 * block, 20.0 * block), False, False)
+    ]
+    assert [edge.kind for edge in edges] == (["started"] if speech else [])
