@@ -125,15 +125,23 @@ def wire(
     recogniser, voice = _recogniser(config, clock), _voice(config, choice, clock)
     tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
     ready_made = ReadyMadeTier(clock)
-    writer = _writer(config, choice, STAGED if choice.gaps_ms else tier_name)
-    journal = Journal(writer)
-    opened = _opened(config, choice, tier_name, writer)
     ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)))
     holder: list[Session[SynthesizedClause]] = []
+    early: list[Fact] = []
 
     def post(fact: Fact) -> None:
-        holder[0].post(fact)
+        if holder:
+            holder[0].post(fact)
+        else:
+            early.append(fact)
 
+    def unrecorded(text: str) -> None:
+        post(Fault("record", text, "Make room or choose another record.folder; --no-record keeps nothing."))
+
+    writer = _writer(config, choice, STAGED if choice.gaps_ms else tier_name, unrecorded)
+    folder = writer.path.parent if writer is not None else None
+    journal = Journal(writer)
+    opened = _opened(config, choice, tier_name, writer)
     microphone = _microphone(config, choice, clock, post)
     speaker = _speaker(config, choice, clock, post)
     parts = Parts(
@@ -146,14 +154,14 @@ def wire(
         make_synthesizer=lambda post: Synthesizer(voice, clock, post),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
         warm={"transcribe": recogniser.warm, "synthesize": voice.warm},
-        recorder=Recorder(writer.path.parent, lambda text: post(Fault("record", text))) if writer is not None else None,
+        recorder=Recorder(folder, unrecorded) if folder is not None else None,
         fallback_speaker=lambda: NullSpeaker(clock),
     )
     session = Session(parts, clock, journal, opened)
     holder.append(session)
-    wired = Wired(
-        session, journal, writer.path.parent if writer is not None else None, clock, ear, microphone=microphone
-    )
+    for fact in early:
+        post(fact)
+    wired = Wired(session, journal, folder, clock, ear, microphone=microphone)
     if choice.scenario is not None:
         wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), speaker, ready_made)
         session.on_entries = wired.feed_watch
@@ -269,11 +277,11 @@ def _voice(config: Config, choice: Choice, clock: Clock) -> Voice:
     return ReadyVoice(voice, [spoken_of(reply) for reply in replies])
 
 
-def _writer(config: Config, choice: Choice, tier: str) -> JournalWriter | None:
+def _writer(config: Config, choice: Choice, tier: str, report: Callable[[str], None]) -> JournalWriter | None:
     if not (choice.record and config.record.on):
         return None
     folder = session_folder(recordings_folder(config), wall_utc(), tier)
-    return JournalWriter(folder, program=f"voicetui {__version__}")
+    return JournalWriter(folder, program=f"voicetui {__version__}", report=report)
 
 
 def _microphone(

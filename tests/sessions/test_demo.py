@@ -31,7 +31,7 @@ extra = { stop = ["\\n"] }
 TURNS = [
     ("What is the capital of France?", "The capital of France is Paris.", "completed"),
     ("What is the capital of Italy?", "The capital of Italy is Rome.", "completed"),
-    ("What is the largest planet?", "The largest planet in our solar system is Jupiter.", "completed"),
+    ("Do you know the largest planet?", "The largest planet in our solar system is Jupiter.", "completed"),
     (
         "Tell me who Albert Einstein was.",
         "Albert Einstein was a German physicist who made groundbreaking discoveries in physics.",
