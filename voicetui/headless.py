@@ -46,6 +46,8 @@ class Teller:
                 self._say(f"ready after {entry.at / 1e3:.1f} s")
             case Fault(stage=stage, message=message, remedy=remedy):
                 self._say(" ".join(f"fault ({stage}): {message} {remedy}".split()))
+            case DeviceLost(role=role, name=name, reason=reason):
+                self._say(f"lost ({role}): {name}: {reason}")
             case Reject(reason=reason, text=text):
                 self._say(f"not a turn ({reason}){f': {text}' if text else ''}")
             case EndTurn(turn=turn):

@@ -81,14 +81,8 @@ def test_the_demo_lets_both_voices_be_heard_and_the_gap_between_them(
     """Caller and answer come from one speaker here: what lies between them is what everybody hears."""
     command = [sys.executable, "-m", "voicetui", "demo", "--headless", "--no-record", "--gap", f"{gap_ms:g}"]
     with Bus() as bus:
-        done = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200)
         bus.wait_hops(20)
         sound = bus.sound()[:, 0]
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from voicetui.events.sound import DeviceOpened
 from voicetui.ports import RATE_HZ, Pcm16, PcmFloat, Renderer, Speaker
 from voicetui.sound.microphone import FileMicrophone
 
-_APART_MS: Final = 5.0
+_APART_MS: Final = 3.0
 """A clip this far from its time jumps there; less is the wander of the stamps, and stays."""
 
 
