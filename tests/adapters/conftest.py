@@ -26,6 +26,12 @@ def whisper_folder() -> Path:
 
 
 @pytest.fixture(scope="session")
+def whisper_base_folder() -> Path:
+    """The folder of faster-whisper base, for many languages; otherwise as ``whisper_folder``."""
+    return _model("whisper-base")
+
+
+@pytest.fixture(scope="session")
 def piper_path() -> Path:
     """The Piper voice en_US-joe-medium; otherwise as ``whisper_folder``."""
     return _model("piper-en_US-joe-medium")

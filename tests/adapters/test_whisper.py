@@ -13,7 +13,6 @@ from tests.adapters.hearing import join, noise, over, recording, say, silence
 from voicetui.events.words import normalise_words
 from voicetui.listen.decode import FULL_FRAMES, Decoded, WhisperDecoder
 from voicetui.listen.whisper import WhisperRecogniser, Window
-from voicetui.models import ModelError, path_of
 from voicetui.ports import RATE_HZ, Pcm16, Recognition, StageError
 from voicetui.runtime.clock import SystemClock
 
@@ -306,11 +305,8 @@ class TestRealSpeech:
 
 
 @pytest.fixture(scope="module")
-def multilingual() -> WhisperRecogniser:
-    try:
-        return WhisperRecogniser(path_of("whisper-base"))
-    except ModelError as error:
-        pytest.skip(str(error))
+def multilingual(whisper_base_folder: Path) -> WhisperRecogniser:
+    return WhisperRecogniser(whisper_base_folder)
 
 
 @pytest.mark.models
