@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 import wave
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from voicetui.cli import run
+from voicetui.ports import SoundError
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIPS = ROOT / "assets" / "clips"
@@ -127,12 +129,26 @@ def test_a_staged_demo_says_staged_gap_on_every_line_and_in_the_end(tmp_path: Pa
     assert all(turn["staged"] for turn in summary["turns"])
 
 
-@pytest.mark.models
-def test_without_a_microphone_headless_live_ends_with_1_and_advice(tmp_path: Path) -> None:
-    done = voicetui("live", "--headless", cwd=tmp_path, PULSE_SERVER="unix:/nonexistent")
-    assert done.returncode == 1
-    assert "microphone" in done.stderr or "PortAudio" in done.stderr
-    assert "Traceback" not in done.stderr
+def no_device() -> list[object]:
+    """What a machine without sound devices has."""
+    return []
+
+
+def no_library() -> list[object]:
+    """What a machine without PortAudio says."""
+    raise SoundError("PortAudio is not installed. apt install libportaudio2")
+
+
+@pytest.mark.parametrize(("found", "words"), [(no_device, "There is no microphone"), (no_library, "PortAudio")])
+def test_without_a_microphone_headless_live_ends_with_1_and_advice(
+    found: Callable[[], list[object]],
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("voicetui.sound.devices.list_devices", found)
+    assert run(["live", "--headless"]) == 1
+    assert words in capsys.readouterr().err
 
 
 @pytest.mark.models
