@@ -16,7 +16,7 @@ import soxr
 from numpy.typing import NDArray
 
 from tests.acoustic.bus import AUDIBLE, HOP, RATE_HZ, Bus, bursts, levels, speech_end
-from tests.acoustic.test_conversation import ONE_CLIP_HOPS, ROOT, Line, hold
+from tests.acoustic.test_conversation import AGREE_MS, ONE_CLIP_HOPS, ROOT, Line, hold
 from voicetui.config import assets
 from voicetui.rehearse.scenario import load_scenario
 from voicetui.sound.wav import read_audio
@@ -64,7 +64,9 @@ def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> list[flo
 
 @pytest.mark.parametrize("gap_ms", [200.0, 700.0])
 def test_three_turns_are_answered_after_the_gap_that_was_asked_for(rig: object, tmp_path: Path, gap_ms: float) -> None:
-    assert max(map(abs, differences((gap_ms,), 3, tmp_path))) <= EXACT_MS
+    off_ms = differences((gap_ms,), 3, tmp_path)
+    assert abs(median(off_ms)) <= EXACT_MS
+    assert max(map(abs, off_ms)) <= AGREE_MS, "one may be off as far as a busy machine's stamps are"
 
 
 @pytest.mark.long
@@ -96,7 +98,7 @@ def test_the_demo_lets_both_voices_be_heard_and_the_gap_between_them(
         place += len(said)
         voice = [phase + first_audible_frame(sound[place + phase :]) for phase in PHASES]
         off_ms.append((place + float(np.mean(voice)) - end) * 1e3 / RATE_HZ - gap_ms)
-    print("demo, heard - asked", [round(off, 1) for off in off_ms])
+    print("demo, heard - asked", [round(float(off), 1) for off in off_ms])
     assert max(map(abs, off_ms)) <= EXACT_MS
 
 
