@@ -264,3 +264,22 @@ async def test_the_null_speaker_catches_up_but_never_renders_the_past() -> None:
     assert late
     assert all(dac_ms >= clock.now_ms() for dac_ms in late)
     assert all(dac_ms % 10 == 0 for dac_ms, _ in ramp.heard)
+
+
+async def test_a_program_that_stood_still_does_not_take_its_device_for_lost() -> None:
+    """While a model is loaded neither the callbacks nor the watch may come to run."""
+    clock, told = StallingClock(), []
+    audio = card(clock)
+    async with playing(audio, clock, on_lost=told.append):
+        for _ in range(100):
+            await clock.advance(10)
+            audio.stream.pull(480)
+        clock.stall(1_500)
+        await clock.advance(20)
+        assert told == []
+        for _ in range(200):
+            await clock.advance(10)
+            audio.stream.pull(480)
+        assert told == []
+        await clock.advance(1_000)
+        assert len(told) == 1

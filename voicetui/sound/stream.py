@@ -26,6 +26,11 @@ FROZEN_AFTER_MS: Final = 1_000.0
 SILENT_AFTER_MS: Final = 3_000.0
 """How long one block is repeated, or nothing but one value sent, before that is a fault."""
 
+_STOOD_STILL_MS: Final = 50.0
+_CATCH_UP_MS: Final = 150.0
+"""A watch that wakes this late was held up itself, by a model that is being loaded for one: it looks again after that.
+"""
+
 _OPEN_LIMIT_MS: Final = 8_000.0
 _CLOSE_LIMIT_MS: Final = 1_000.0
 _SETTLING_MS: Final = 400.0
@@ -211,7 +216,11 @@ class LiveStream:
     async def _watch(self, handler: Handler) -> None:
         while not self.loss:
             last_ms = handler.last_ms
-            await self._clock.sleep_until(last_ms + LOST_AFTER_MS)
+            due_ms = max(last_ms + LOST_AFTER_MS, self._clock.now_ms())
+            await self._clock.sleep_until(due_ms)
+            while self._clock.now_ms() - due_ms > _STOOD_STILL_MS:  # this was held up, and so were the callbacks
+                due_ms = self._clock.now_ms() + _CATCH_UP_MS
+                await self._clock.sleep_until(due_ms)
             if handler.last_ms == last_ms:
                 self._lose(f"has {self._passed.replace('took', 'taken')} nothing for {LOST_AFTER_MS / 1e3:g} s")
 
