@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import anyio
 
@@ -31,13 +31,14 @@ from voicetui.events.orders import (
 from voicetui.events.reply import ContextReady, GenerationFailed
 from voicetui.events.session import Fault, Woke
 from voicetui.events.speak import Discarded, SynthesisFailed
-from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, SoundError, Speaker, StageError, Tier
+from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, Speaker, StageError, Tier
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
 from voicetui.runtime.speaking import collect_playback, open_speaker
 from voicetui.runtime.turn import Scopes
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)
+PlayerOrder: TypeAlias = Play | FinishPlayback | Duck | Pause | Resume | Cut
 _CLOSE_MS = 750.0
 _REOPENINGS = 3
 _log = logging.getLogger(__name__)
@@ -49,6 +50,7 @@ class Hands(Generic[SoundT]):
     def __init__(self, parts: Parts[SoundT], clock: Clock, post: Post, scopes: Scopes) -> None:
         self.ended = anyio.Event()
         self.player: Player[SoundT] | None = None
+        self._parked: list[PlayerOrder] = []
         self._parts = parts
         self._clock = clock
         self._post = post
@@ -222,13 +224,23 @@ class Hands(Generic[SoundT]):
         self._sounds[order.basis, order.clause] = sound
         self._post(sound.fact, sound.at_ms)
 
-    def _to_player(self, order: Play | FinishPlayback | Duck | Pause | Resume | Cut) -> None:
+    def attach(self, player: Player[SoundT]) -> None:
+        """Give the session its first speaker; what was ordered of it before is carried out now."""
+        self.player = player
+        parked, self._parked = self._parked, []
+        for order in parked:
+            self._to_player(order)
+
+    def _to_player(self, order: PlayerOrder) -> None:
         player = self.player
         if player is None:
-            raise SoundError("There is no speaker to play the reply on. See `voicetui devices`.")
+            self._parked.append(order)
+            return
         match order:
             case Play():
-                player.play(order, self._sounds.pop((order.basis, order.clause)))
+                sound = self._sounds.pop((order.basis, order.clause), None)
+                if sound is not None:  # discarded while it waited for a speaker
+                    player.play(order, sound)
             case FinishPlayback():
                 player.finish(order)
             case Duck():

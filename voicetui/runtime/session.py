@@ -90,7 +90,7 @@ class Session(Generic[SoundT]):
         return self._state
 
     async def _start(self) -> None:
-        """Open the speaker, warm the models, open the microphone; until the session ends before that is done."""
+        """Warm the models, open the speaker and the microphone; until the session ends before that is done."""
         try:
             with anyio.CancelScope() as self._starting:
                 await self._make_ready()
@@ -101,9 +101,10 @@ class Session(Generic[SoundT]):
     async def _make_ready(self) -> None:
         hands = self._hands
         assert hands is not None
-        hands.player = await open_speaker(self.parts, self.clock, self.post)
-        hands.start_free(self._watch_playback, "speaker")
         load_ms = await hands.warm(self._opened.tier)
+        # Not before: a model that is being loaded holds the interpreter, and a speaker that is not served looks lost.
+        hands.attach(await open_speaker(self.parts, self.clock, self.post))
+        hands.start_free(self._watch_playback, "speaker")
         if self.parts.microphone is not None:
             hands.start_free(self._listen, "microphone")
         self.post(Ready(load_ms))
