@@ -25,7 +25,7 @@ CUT_PATIENCE_MS: Final = 250.0
 FACT_PATIENCE_MS: Final = 500.0
 """A fact is posted when its sound is at the DAC; but no later than this, so that a wrong stamp cannot hold it up.
 
-Stamps more than this far off are implausible, whatever the device says (LATENCY.md).
+Stamps more than this far off are implausible, whatever the device says.
 """
 
 CLOSED_KEPT: Final = 1024
