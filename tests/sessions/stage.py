@@ -28,7 +28,6 @@ from voicetui.reply.simulated_tier import SimulatedTier
 from voicetui.runtime.clock import ManualClock
 from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
-from voicetui.runtime.worker import InlineWorker
 from voicetui.sound.microphone import FileMicrophone
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
@@ -90,6 +89,18 @@ class Finals:
         return Transcribed(
             order.utterance, order.request, text, order.final, first_sample, end, 0.0, waited_ms, Evidence()
         )
+
+
+class InlineWorker:
+    """Runs jobs at once, on the loop: on a manual clock a real thread would make time uncertain."""
+
+    async def run(self, job: Callable[[float], T]) -> T:
+        """Run ``job(0)`` after everything else that is ready."""
+        await asyncio.sleep(0)
+        return job(0.0)
+
+    def close(self) -> None:
+        """Nothing to close."""
 
 
 class SlowWorker:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.sessions.stage import Heard, SlowWorker, Stage, assert_ended_in_order, twin_stage
+from tests.sessions.stage import Heard, InlineWorker, SlowWorker, Stage, assert_ended_in_order, twin_stage
 from tests.sessions.test_cancelling import assert_cancelled_for_good
 from tests.sessions.test_purity import decided_again
 from voicetui.events import Fact, Order
@@ -15,7 +15,6 @@ from voicetui.events.orders import Commit, Transcribe
 from voicetui.events.session import InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
 from voicetui.events.sound import DeviceLost
 from voicetui.ports import Pcm16
-from voicetui.runtime.worker import InlineWorker
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.speak.scripted import ScriptedVoice
 

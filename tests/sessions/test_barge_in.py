@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from tests.sessions.stage import Finals, Heard, SlowWorker, Stage, TimedWords, WatchedTier, twin_stage
+from tests.sessions.stage import Finals, Heard, InlineWorker, SlowWorker, Stage, TimedWords, WatchedTier, twin_stage
 from voicetui.events.listen import TranscribeFailed
 from voicetui.events.orders import (
     BargeIn,
@@ -34,7 +34,6 @@ from voicetui.events.speak import (
 from voicetui.listen.scripted import EnergyDetector
 from voicetui.listen.vad import SileroDetector
 from voicetui.ports import Pcm16, PcmFloat
-from voicetui.runtime.worker import InlineWorker
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.speak.scripted import ScriptedVoice
 

@@ -10,7 +10,18 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.rules.desk import Desk
-from tests.sessions.stage import Finals, Heard, SlowWorker, Stage, TimedWords, Told, WatchedTier, tone, twin_stage
+from tests.sessions.stage import (
+    Finals,
+    Heard,
+    InlineWorker,
+    SlowWorker,
+    Stage,
+    TimedWords,
+    Told,
+    WatchedTier,
+    tone,
+    twin_stage,
+)
 from voicetui.config import parse_config
 from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed
 from voicetui.events.orders import (
@@ -31,7 +42,6 @@ from voicetui.events.speak import ClauseStarted, PlaybackFinished, SpeakerDry
 from voicetui.ports import Block, PcmFloat
 from voicetui.reply.simulated_tier import SimulatedFault, SimulatedTier
 from voicetui.runtime.clock import ManualClock
-from voicetui.runtime.worker import InlineWorker
 from voicetui.sound.microphone import FileMicrophone
 from voicetui.views.latency import fold_latency
 from voicetui.views.ledger import fold_ledger

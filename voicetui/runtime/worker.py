@@ -47,17 +47,3 @@ class Worker:
     def close(self) -> None:
         """Let no new job start. A running one is not waited for."""
         self._pool.shutdown(wait=False, cancel_futures=True)
-
-
-class InlineWorker:
-    """Runs jobs at once, on the loop: for scripted parts on a manual clock, where a real thread would make time
-    uncertain.
-    """
-
-    async def run(self, job: Callable[[float], T]) -> T:
-        """Run ``job(0)`` after everything else that is ready."""
-        await asyncio.sleep(0)
-        return job(0.0)
-
-    def close(self) -> None:
-        """Nothing to close."""
