@@ -44,8 +44,10 @@ def _gaps_at(sound: NDArray[np.float32]) -> list[float]:
     return gaps_ms
 
 
-def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> list[float]:
-    """Hold a conversation of so many turns with these gaps; what was heard minus what was asked, ms."""
+def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> tuple[list[float], list[float]]:
+    """Hold a conversation of so many turns with these gaps: what was heard minus what was asked, and minus what the
+    program told, ms.
+    """
     lines = [Line(clip) for clip in islice(cycle(CLIPS), turns)]
     summary, sound = hold(lines, folder, "--gap", ",".join(f"{gap_ms:g}" for gap_ms in asked_ms))
     heard_ms = gaps_by_ear(sound)
@@ -55,24 +57,27 @@ def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> list[flo
     assert all(turn["staged"] and turn["outcome"] == "completed" for turn in told)
     assert summary["gap_ms"]["n"] == 0 and summary["staged_gap_ms"]["n"] == turns  # type: ignore[index]
     off_ms = [heard - asked for heard, asked in zip(heard_ms, cycle(asked_ms), strict=False)]
+    untrue_ms = [heard - turn["gap_ms"] for heard, turn in zip(heard_ms, told, strict=True)]
     name = "/".join(f"{gap_ms:g}" for gap_ms in asked_ms)
     print("told - asked", [round(t["gap_ms"] - a, 1) for t, a in zip(told, cycle(asked_ms), strict=False)])
     print("heard - asked", [round(off, 1) for off in off_ms])
     print(f"staged {name} ms by ear: n = {turns}, median {median(off_ms):+.1f}, largest {max(off_ms, key=abs):+.1f} ms")
-    return off_ms
+    return off_ms, untrue_ms
 
 
 @pytest.mark.parametrize("gap_ms", [200.0, 700.0])
 def test_three_turns_are_answered_after_the_gap_that_was_asked_for(rig: object, tmp_path: Path, gap_ms: float) -> None:
-    off_ms = differences((gap_ms,), 3, tmp_path)
-    assert abs(median(off_ms)) <= EXACT_MS
-    assert max(map(abs, off_ms)) <= AGREE_MS, "one may be off as far as a busy machine's stamps are"
+    """A machine that stands still for a moment makes a reply late; then the program says by how much."""
+    off_ms, untrue_ms = differences((gap_ms,), 3, tmp_path)
+    assert min(map(abs, off_ms)) <= EXACT_MS, "none was on time: the machine is not to blame"
+    assert max(map(abs, untrue_ms)) <= AGREE_MS
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("gaps_ms", [(200.0,), (700.0,), (1500.0,), (200.0, 1400.0)])
 def test_twenty_turns_each_are_answered_exactly_then(rig: object, tmp_path: Path, gaps_ms: tuple[float, ...]) -> None:
-    assert max(map(abs, differences(gaps_ms, 20, tmp_path))) <= EXACT_MS
+    off_ms, _ = differences(gaps_ms, 20, tmp_path)
+    assert max(map(abs, off_ms)) <= EXACT_MS
 
 
 @pytest.mark.long
