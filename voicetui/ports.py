@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from voicetui.events.base import Fact
 from voicetui.events.listen import Evidence
-from voicetui.events.orders import Message
+from voicetui.events.orders import Message, Window
 from voicetui.events.sound import RATE_HZ as RATE_HZ
 from voicetui.events.sound import DeviceOpened
 
@@ -69,8 +69,7 @@ class Microphone(Protocol):
 
 
 class Renderer(Protocol):
-    """What a speaker pulls its sound from. Runs in the audio callback: no locks, no allocation of arrays, no logging.
-    """
+    """What a speaker pulls its sound from. Runs in the audio callback: no locks, no allocation of arrays, no logging."""
 
     rate_hz: int
 
@@ -144,9 +143,10 @@ class Recogniser(Protocol):
     def warm(self) -> float:
         """Load and run once. The first run's ms."""
 
-    def recognise(self, samples: Pcm16, final: bool) -> Recognition:
-        """Words in ``samples`` (int16 [n] 16 kHz, any n >= 0). Never raises for odd sound; raises ``StageError`` if it
-        is broken.
+    def recognise(self, samples: Pcm16, final: bool, window: Window = "short") -> Recognition:
+        """Words in ``samples`` (int16 [n] 16 kHz, any n >= 0), heard through a ``window`` cut "short" or "padded".
+
+        Never raises for odd sound; raises ``StageError`` if it is broken.
         """
 
 

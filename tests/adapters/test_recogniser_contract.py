@@ -10,7 +10,7 @@ import pytest
 
 from tests.adapters.hearing import join, noise, over, say, silence, tone
 from voicetui.events.listen import Evidence, Transcribed, TranscribeFailed
-from voicetui.events.orders import Transcribe
+from voicetui.events.orders import Transcribe, Window
 from voicetui.events.words import normalise_words
 from voicetui.listen.scripted import ScriptedRecogniser
 from voicetui.listen.transcribe import Transcriber
@@ -173,7 +173,7 @@ class Broken:
     def warm(self) -> float:
         return 0.0
 
-    def recognise(self, samples: Pcm16, final: bool) -> Recognition:
+    def recognise(self, samples: Pcm16, final: bool, window: Window = "short") -> Recognition:
         raise self.error
 
 
@@ -193,6 +193,13 @@ class TestTranscriber:
         assert (answer.started_ms, answer.waited_ms) == (250.0, 12.5)
         assert (answer.text, answer.doubt) == ("hello there", "")
         assert answer.evidence.speech_ms == pytest.approx(1000, abs=10)
+
+    @pytest.mark.parametrize("window", ["short", "padded"])
+    def test_the_window_of_the_order_is_the_recognisers(self, window: Window) -> None:
+        twin = ScriptedRecogniser(["hello"])
+        order = Transcribe(utterance=3, request=7, start_sample=0, end_sample=None, final=True, window=window)
+        Transcriber(twin, ManualClock()).run(order, self.SOUND, 0, 0.0)
+        assert twin.windows == [window]
 
     def test_doubt_and_language_are_passed_on(self) -> None:
         given = Recognition("salam", Evidence(language="ms", language_probability=0.41), "unsure")

@@ -12,7 +12,7 @@ from faster_whisper.feature_extractor import FeatureExtractor
 from tests.adapters.hearing import join, noise, over, recording, say, silence
 from voicetui.events.words import normalise_words
 from voicetui.listen.decode import FULL_FRAMES, Decoded, WhisperDecoder
-from voicetui.listen.whisper import WhisperRecogniser, Window
+from voicetui.listen.whisper import WhisperRecogniser
 from voicetui.ports import RATE_HZ, Pcm16, Recognition, StageError
 from voicetui.runtime.clock import SystemClock
 
@@ -52,9 +52,9 @@ def heard(text: str, logprob: float = -0.2, no_speech: float = 0.05, capped: boo
     return Decoded(text, no_speech, logprob, len(text.split()), capped)
 
 
-def on(decoder: Told, language: str | None = None, window: Window = "short", hot_words: str = "") -> WhisperRecogniser:
+def on(decoder: Told, language: str | None = None, hot_words: str = "") -> WhisperRecogniser:
     path = Path("nowhere")
-    return WhisperRecogniser(path, language=language, window=window, hot_words=hot_words, load=lambda: decoder)
+    return WhisperRecogniser(path, language=language, hot_words=hot_words, load=lambda: decoder)
 
 
 def spoken(text: str = "what time is it", voice: str = "slt") -> Pcm16:
@@ -126,7 +126,7 @@ class TestWindow:
 
     def test_padded_always_takes_the_full_window(self) -> None:
         decoder = Told()
-        on(decoder, window="padded").recognise(spoken(), True)
+        on(decoder).recognise(spoken(), True, "padded")
         assert decoder.frames == [FULL_FRAMES]
 
     def test_the_token_limit_grows_with_the_sound(self) -> None:
@@ -267,10 +267,10 @@ class TestRealSpeech:
         assert words(recognition.text) == "what's the weather"
         assert recognition.doubt == ""
 
-    def test_the_padded_window_hears_the_same_words(self, whisper_folder: Path, whisper: WhisperRecogniser) -> None:
-        padded = WhisperRecogniser(whisper_folder, language="en", window="padded")
+    def test_the_padded_window_hears_the_same_words(self, whisper: WhisperRecogniser) -> None:
         sound = spoken("I would like to book a table for two people", "rms")
-        assert words(padded.recognise(sound, True).text) == words(whisper.recognise(sound, True).text)
+        padded = whisper.recognise(sound, True, "padded")
+        assert words(padded.text) == words(whisper.recognise(sound, True).text)
 
     def test_a_long_speech_is_heard_to_its_end(self, whisper: WhisperRecogniser) -> None:
         sentence = join(say("I would like to book a table for two people", "rms"), silence(0.7))

@@ -77,6 +77,7 @@ def test_without_full_overlap_everything_waits_for_the_silence(mode: str) -> Non
     assert not [order for order in desk.all(Transcribe) if order.final]
     desk.run_to(2600)
     assert desk.last(Transcribe).final
+    assert desk.last(Transcribe).window == "padded"
     assert not desk.all(Generate)
     desk.words("What is the capital of France?")
     assert desk.last(Commit).silence_ms == 600
@@ -88,6 +89,13 @@ def test_without_full_overlap_everything_waits_for_the_silence(mode: str) -> Non
     desk.synthesize()
     desk.hear_out(basis)
     assert desk.last(EndTurn).heard_text == "The capital of France is Paris."
+
+
+def test_full_overlap_hears_finals_through_a_window_as_long_as_the_sound() -> None:
+    desk = Desk()
+    desk.speech(1000, 2000)
+    assert desk.last(Transcribe).final
+    assert desk.last(Transcribe).window == "short"
 
 
 def test_a_resumed_utterance_is_one_turn_with_all_words() -> None:

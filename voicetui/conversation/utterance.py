@@ -5,19 +5,24 @@ from __future__ import annotations
 from voicetui.conversation.state import Step
 from voicetui.conversation.words import same_words
 from voicetui.events.listen import Transcribed
-from voicetui.events.orders import Revise, Transcribe
+from voicetui.events.orders import Revise, Transcribe, Window
 from voicetui.events.sound import RATE_HZ
 
 
 def transcribe(step: Step, end_sample: int | None) -> None:
-    """Ask for the open utterance's words: all of them up to a pause (final), or the newest there are (a partial)."""
+    """Ask for the open utterance's words: all of them up to a pause (final), or the newest there are (a partial).
+
+    Only mode ``full`` cuts the recogniser's window for a final.
+    """
     utterance = step.state.utterance
     assert utterance is not None
     request = step.state.next_request
     start = max(0, utterance.start_sample - int(step.state.policy.preroll_ms * RATE_HZ / 1000))
     step.set(next_request=request + 1)
     step.utter(request=request, transcribing=True, final_asked=end_sample is not None)
-    step.order(Transcribe(utterance.number, request, start, end_sample, final=end_sample is not None))
+    final = end_sample is not None
+    window: Window = "padded" if final and step.state.setting.overlap != "full" else "short"
+    step.order(Transcribe(utterance.number, request, start, end_sample, final, window))
 
 
 def transcribe_pause(step: Step) -> None:

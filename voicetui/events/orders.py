@@ -11,6 +11,7 @@ import msgspec
 from voicetui.events.base import Basis, Order
 
 Outcome = Literal["completed", "interrupted", "superseded", "failed", "unanswered", "cut_off"]
+Window = Literal["short", "padded"]
 
 STAGED = "staged"
 """The tier of ready-made replies, and the reason of commits whose reply is held for a gap that was asked for."""
@@ -43,7 +44,8 @@ class OpenUtterance(Order, frozen=True):
 class Transcribe(Order, frozen=True):
     """Decode the track from ``start_sample`` to ``end_sample`` (None: the newest).
 
-    ``final`` at a pause, else a partial.
+    ``final`` at a pause, else a partial.  ``window``: a recogniser that hears through a window of fixed length may cut
+    it "short" to what the sound needs, or leave it "padded" to its whole length.
     """
 
     utterance: int
@@ -51,6 +53,7 @@ class Transcribe(Order, frozen=True):
     start_sample: int
     end_sample: int | None
     final: bool
+    window: Window = "short"
 
 
 class Revise(Order, frozen=True):

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from voicetui.events.listen import Evidence
+from voicetui.events.orders import Window
 from voicetui.listen.doubt import NO_SPEECH, doubt
 from voicetui.listen.edges import FRAME_SAMPLES, EdgeFinder, EdgeLimits
 from voicetui.listen.levels import HOP_SAMPLES, hop_levels, mean_level
@@ -104,12 +105,13 @@ class ScriptedRecogniser:
         self._plain = Evidence(no_speech=no_speech, logprob=logprob, language="en")
         self._work = work
         self.heard: list[tuple[Pcm16, bool]] = []
+        self.windows: list[Window] = []
 
     def warm(self) -> float:
         """Nothing to load: 0 ms."""
         return 0.0
 
-    def recognise(self, samples: Pcm16, final: bool) -> Recognition:
+    def recognise(self, samples: Pcm16, final: bool, window: Window = "short") -> Recognition:
         """The table's answer for ``samples`` (int16 [n], any n >= 0), which are kept in ``heard`` with ``final``."""
         if samples.size < _LEAST_SAMPLES:
             return Recognition("", Evidence(speech_ms=0.0))
@@ -118,6 +120,7 @@ class ScriptedRecogniser:
         if not speech_ms:
             return Recognition("", Evidence(speech_ms=0.0, level_dbfs=mean_level(levels)), NO_SPEECH)
         self.heard.append((samples, final))
+        self.windows.append(window)
         if self._work is not None:
             self._work(samples)
         line = self._line(samples.size / RATE_HZ)

@@ -24,7 +24,7 @@ class Transcriber:
         """
         started_ms = self._clock.now_ms()
         try:
-            heard = self._recogniser.recognise(sound, order.final)
+            heard = self._recogniser.recognise(sound, order.final, order.window)
         except StageError as error:
             message = " ".join(part for part in (str(error), error.remedy) if part)
             return TranscribeFailed(order.utterance, order.request, order.final, message)

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from voicetui.events.listen import Evidence
+from voicetui.events.orders import Window
 from voicetui.listen.decode import FRAMES_PER_S, FULL_FRAMES, Decoded, Decoder, Encoded, WhisperDecoder
 from voicetui.listen.doubt import NO_SPEECH, DoubtLimits, doubt, implausible_repeat
 from voicetui.listen.edges import FRAME_SAMPLES
@@ -21,8 +22,6 @@ from voicetui.listen.repeats import compression_ratio, repeated_tail, without_re
 from voicetui.listen.trim import pieces, speech_ms, speech_span
 from voicetui.listen.vad import Network, score_all
 from voicetui.ports import RATE_HZ, Clock, Pcm16, Recognition, StageError
-
-Window = Literal["short", "padded"]
 
 LEAST_SAMPLES: Final = 1600
 """Sound shorter than this (100 ms) holds no word; it gives an empty recognition."""
@@ -49,10 +48,10 @@ class WhisperRecogniser:
     """A ``Recogniser`` on a faster-whisper model folder.
 
     The sound is trimmed to its speech, so nothing is invented over what follows it, and sound without speech never
-    reaches the network.  With ``window="short"`` the encoder sees 10 s, or the speech and 5 s if that is more: a fifth
+    reaches the network.  In a "short" window the encoder sees 10 s, or the speech and 5 s if that is more: a fifth
     of the time of 30 s.  So cut, now and then a clip is said over and over (16 of 279 clips with 200 ms of silence put
     before them, 1 with the 300 ms used here).  Such a suspect is decoded again behind other silence (500 ms: none of
-    the 279) and, if it is a final, at last in the full window. ``window="padded"`` always takes the full window.
+    the 279) and, if it is a final, at last in the full window.  A "padded" window is always the full one.
 
     ``language`` None asks a multilingual model; else it is pinned.  ``hot_words`` are a hint of names to expect.
     ``clock`` serves only to time ``warm``, which returns 0 without it.  Safe to call from several threads: calls wait
@@ -67,7 +66,6 @@ class WhisperRecogniser:
         language: str | None = None,
         threads: int = 1,
         compute_type: str = "int8",
-        window: Window = "short",
         hot_words: str = "",
         limits: DoubtLimits | None = None,
         network: Network | None = None,
@@ -75,7 +73,6 @@ class WhisperRecogniser:
     ) -> None:
         self._clock = clock
         self._pinned = language
-        self._padded = window == "padded"
         self._hot_words = hot_words
         self._limits = limits or DoubtLimits()
         self._network = network
@@ -90,17 +87,17 @@ class WhisperRecogniser:
             decoder = self._loaded()
             score_all(np.zeros(FRAME_SAMPLES, np.int16), self._network)
             begun_ms = self._clock.now_ms() if self._clock else 0.0
-            encoded = decoder.encode(np.zeros(RATE_HZ, np.int16), self._frames(RATE_HZ))
+            encoded = decoder.encode(np.zeros(RATE_HZ, np.int16), _frames(RATE_HZ, "short"))
             if decoder.multilingual and self._pinned is None:
                 decoder.languages(encoded)
             decoder.generate(encoded, self._memory.language, 4)
             return self._clock.now_ms() - begun_ms if self._clock else 0.0
 
-    def recognise(self, samples: Pcm16, final: bool) -> Recognition:
+    def recognise(self, samples: Pcm16, final: bool, window: Window = "short") -> Recognition:
         """Words in ``samples`` (int16 [n] 16 kHz, any n >= 0) and what speaks for them; empty where there is no speech.
 
-        A partial (not ``final``) is not decoded in the full window when it repeats itself, and does not settle the
-        language.  Raises ``StageError`` when the model cannot be loaded or breaks.
+        ``window``: see the class.  A partial (not ``final``) is not decoded in the full window when it repeats itself,
+        and does not settle the language.  Raises ``StageError`` when the model cannot be loaded or breaks.
         """
         if samples.size < LEAST_SAMPLES:
             return Recognition("", Evidence(speech_ms=0.0))
@@ -113,22 +110,22 @@ class WhisperRecogniser:
             if not parts or speech_ms(probabilities) < self._limits.least_speech_ms:
                 return Recognition("", plain, NO_SPEECH)
             try:
-                return self._decode_all(parts, plain, final)
+                return self._decode_all(parts, plain, final, window)
             except ValueError:  # faster-whisper and CTranslate2 raise it for sound they find nothing in
                 return Recognition("", plain)
             except (RuntimeError, MemoryError) as error:
                 remedy = "Free some memory, or name a smaller model in [listen] model."
                 raise StageError(f"Whisper failed: {error}", remedy, "transcribe") from error
 
-    def _decode_all(self, parts: list[_Piece], plain: Evidence, final: bool) -> Recognition:
+    def _decode_all(self, parts: list[_Piece], plain: Evidence, final: bool, window: Window) -> Recognition:
         decoder = self._loaded()
         done: list[Decoded] = []
         language, sure = self._memory.language, None
         for part in parts:
-            encoded = decoder.encode(_led(part.sound, _LEAD_MS), self._frames(part.sound.size))
+            encoded = decoder.encode(_led(part.sound, _LEAD_MS), _frames(part.sound.size, window))
             if not done and decoder.multilingual and self._pinned is None:
                 language, sure = self._memory.choose(decoder.languages(encoded), part.speech_ms, remember=final)
-            done.append(self._best(decoder, part, encoded, language, final))
+            done.append(self._best(decoder, part, encoded, language, final, window))
         text = " ".join(each.text for each in done if each.text)
         tokens = sum(each.tokens for each in done)
         evidence = Evidence(
@@ -142,15 +139,17 @@ class WhisperRecogniser:
         )
         return Recognition(text, evidence, doubt(text, evidence, self._limits, self._hot_words))
 
-    def _best(self, decoder: Decoder, part: _Piece, encoded: Encoded, language: str, final: bool) -> Decoded:
+    def _best(
+        self, decoder: Decoder, part: _Piece, encoded: Encoded, language: str, final: bool, window: Window
+    ) -> Decoded:
         """The first decoding that is no suspect, or that a second one agrees with.
 
         If there is none, the last: as it is where it will be doubted, else with its repeat cut off.
         """
         per_s = _TOKENS_PER_S_MULTILINGUAL if decoder.multilingual else _TOKENS_PER_S
         most_tokens = _BASE_TOKENS + int(per_s * part.sound.size / RATE_HZ)
-        retries = [(_OTHER_LEAD_MS, self._frames(part.sound.size))]
-        if final and not self._padded:
+        retries = [(_OTHER_LEAD_MS, _frames(part.sound.size, window))]
+        if final and window == "short":
             retries.append((_LEAD_MS, FULL_FRAMES))
         decoded = decoder.generate(encoded, language, most_tokens)
         for lead_ms, frames in retries:
@@ -175,13 +174,6 @@ class WhisperRecogniser:
             return True
         return implausible_repeat(decoded.text, spoken_ms, self._limits)
 
-    def _frames(self, samples: int) -> int:
-        """Mel frames of the window for ``samples`` of sound; even, because the encoder halves them."""
-        if self._padded:
-            return FULL_FRAMES
-        needed = samples * FRAMES_PER_S // RATE_HZ + _ROOM_FRAMES
-        return min(FULL_FRAMES, max(_LEAST_FRAMES, needed + needed % 2))
-
     def _loaded(self) -> Decoder:
         if self._decoder is None:
             self._decoder = self._load()
@@ -192,6 +184,14 @@ def _load(model_path: Path, threads: int, compute_type: str, hot_words: str, lan
     decoder = WhisperDecoder(model_path, threads, compute_type, hot_words)
     decoder.check_language(language or "en")
     return decoder
+
+
+def _frames(samples: int, window: Window) -> int:
+    """Mel frames of the window for ``samples`` of sound; even, because the encoder halves them."""
+    if window == "padded":
+        return FULL_FRAMES
+    needed = samples * FRAMES_PER_S // RATE_HZ + _ROOM_FRAMES
+    return min(FULL_FRAMES, max(_LEAST_FRAMES, needed + needed % 2))
 
 
 def _led(sound: Pcm16, lead_ms: int) -> Pcm16:
