@@ -7,6 +7,7 @@ import asyncio
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
@@ -249,13 +250,18 @@ def _no_input_advice(list_devices: object) -> str:
 def _pull_missing(config: Config) -> None:
     from voicetui import models as catalogue
     from voicetui.progress import Bars
-    from voicetui.wiring import needed_models
+    from voicetui.wiring import needed_models, spare_models
 
     missing = [name for name in needed_models(config) if not catalogue.installed(catalogue.find(name))]
-    if missing:
-        print(f"First use: fetching {', '.join(missing)} into {catalogue.folder()}", file=sys.stderr)
-        with Bars(sys.stderr) as bars:
-            catalogue.pull(missing, bars.show)
+    if not missing:
+        return
+    print(f"First use: fetching {', '.join(missing)} into {catalogue.folder()}", file=sys.stderr)
+    with Bars(sys.stderr) as bars:
+        catalogue.pull([name for name in missing if name not in spare_models(config)], bars.show)
+        for name in missing:
+            if name in spare_models(config):
+                with suppress(catalogue.ModelError):  # the session says what it does without
+                    catalogue.pull([name], bars.show)
 
 
 def _parser() -> argparse.ArgumentParser:

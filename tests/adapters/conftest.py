@@ -41,3 +41,9 @@ def piper_path() -> Path:
 def gguf_path() -> Path:
     """SmolLM2-135M-Instruct; otherwise as ``whisper_folder``."""
     return _model("smollm2-135m-instruct")
+
+
+@pytest.fixture(scope="session")
+def smart_turn_path() -> Path:
+    """Smart Turn v3.2; otherwise as ``whisper_folder``."""
+    return _model("smart-turn-v3.2")

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from voicetui.conversation import floor
+from voicetui.conversation import floor, patience
 from voicetui.conversation.state import Reply, Step, Utterance
 from voicetui.conversation.utterance import partial_due
 from voicetui.conversation.words import backchannel
@@ -97,6 +97,8 @@ def bid(step: Step) -> None:
     if reply is None:
         return
     resumed = reply.user_end_ms is not None and utterance.onset_ms - reply.user_end_ms <= step.state.policy.resume_ms
+    if resumed and reply.user_end_ms is not None:
+        patience.learn(step, utterance.onset_ms - reply.user_end_ms)
     unheard: floor.CutOutcome = "cut_off" if resumed else "superseded"
     if utterance.over == "reply":
         step.order(BargeIn(reply.basis, utterance.number, "bid", utterance.onset_ms))

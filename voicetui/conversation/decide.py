@@ -7,10 +7,11 @@ from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
 from voicetui.events import Entry, Fact, Order
-from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
+from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import EndSession
 from voicetui.events.reply import ClauseCut, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
+    Fault,
     GapStaged,
     InterruptAsked,
     Muted,
@@ -68,6 +69,10 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             late.words_came_late(step, fact, at_ms)
         case TranscribeFailed():
             endpoint.transcribe_failed(step, fact, at_ms)
+        case TurnScored():
+            endpoint.scored(step, fact)
+        case Fault(stage="score"):
+            endpoint.scoring_broke(step)
         case Woke():
             _woke(step, fact.wake, at_ms)
         case ClauseCut():

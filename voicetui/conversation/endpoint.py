@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Literal
 
-from voicetui.conversation import barge_in, floor, speculate, staged
+import msgspec
+
+from voicetui.conversation import barge_in, floor, patience, speculate, staged
 from voicetui.conversation.history import turn_text
-from voicetui.conversation.state import Closed, Pause, Step, Utterance
-from voicetui.conversation.utterance import next_partial, revise, transcribe_pause
-from voicetui.conversation.words import backchannel, unfinished
-from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
+from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait
+from voicetui.conversation.utterance import next_partial, revise, score_pause, transcribe_pause
+from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import Commit, OpenUtterance, Reject
 from voicetui.events.words import normalise_words
 
@@ -23,6 +24,9 @@ def speech_started(step: Step, fact: SpeechStarted, at_ms: float) -> None:
         return
     policy = step.state.policy
     if step.state.utterance is not None:
+        before = step.state.utterance.pause
+        if before is not None and before.user_end_ms is not None:
+            patience.learn(step, at_ms - before.user_end_ms)
         utterance = step.utter(speaking=True, pause=None, settled=False, final_asked=False, silence_over=False)
         step.forget_wake("endpoint")
         next_partial(step, fact.noticed_ms + policy.partial_every_ms)
@@ -49,13 +53,31 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     undecided = utterance.over and not utterance.bid
     if full or undecided or utterance.key_up or staged.on(step.state):
         transcribe_pause(step)
+    if full and policy.turn_end == "model" and not (step.state.unscored or utterance.key_up or staged.on(step.state)):
+        score_pause(step)
     if undecided:
         step.utter_wake("give_back", at_ms + policy.give_back_ms)
     over_ms = at_ms + _silence_ms(step)
     if utterance.key_up or (staged.on(step.state) and over_ms <= step.now_ms):
         step.utter(silence_over=True)
     else:
+        step.utter(wait=Wait(_silence_ms(step), "silence"))
         step.utter_wake("endpoint", over_ms)
+
+
+def scored(step: Step, fact: TurnScored) -> None:
+    """Wait as long as the score of the current pause makes it worth; a score of an older one is void."""
+    utterance = step.state.utterance
+    if utterance is None or utterance.number != fact.utterance or utterance.pause is None:
+        return
+    if utterance.pause.scoring == fact.request:
+        step.utter(pause=msgspec.structs.replace(utterance.pause, scoring=0, score=fact.score))
+        _reconsider(step)
+
+
+def scoring_broke(step: Step) -> None:
+    """From now on turns end by silence alone."""
+    step.set(unscored=True)
 
 
 def silence_over(step: Step) -> None:
@@ -75,7 +97,7 @@ def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
     revise(step, fact, settles)
     if settles:
         step.utter(settled=True, doubt=fact.doubt)
-        _wait_for_the_rest(step, fact)
+        _reconsider(step)
     elif utterance.speaking and newest:
         next_partial(step, at_ms + step.state.policy.partial_every_ms)
     if utterance.over and not utterance.bid:
@@ -120,8 +142,11 @@ def commit_if_over(step: Step) -> None:
         staged.commit(step, utterance, text, utterance.pause.user_end_ms)
         return
     basis = speculate.adopt(step, text, utterance.revision)
-    key = utterance.key_up
-    step.order(Commit(basis, utterance.number, text, "key" if key else "silence", None if key else _waited_ms(step)))
+    wait = utterance.wait or Wait(_silence_ms(step), "silence")
+    if utterance.key_up:
+        step.order(Commit(basis, utterance.number, text, "key"))
+    else:
+        step.order(Commit(basis, utterance.number, text, wait.reason, wait.ms, utterance.pause.score))
     step.set(utterance=None, carried="", closed=Closed(utterance.number, utterance.text))
     floor.begin(step, basis, text, utterance.pause.user_end_ms)
 
@@ -166,24 +191,19 @@ def _open(step: Step, fact: SpeechStarted, at_ms: float) -> Utterance:
     return utterance
 
 
-def _wait_for_the_rest(step: Step, fact: Transcribed) -> None:
-    """Words that ask for more get a longer silence."""
+def _reconsider(step: Step) -> None:
+    """Measure the current pause against what is known of it now; ask to be woken anew if that changed the wait."""
     utterance = step.state.utterance
-    assert utterance is not None and utterance.pause is not None
-    end_ms = utterance.pause.user_end_ms
-    if utterance.key_up or fact.doubt or end_ms is None or backchannel(fact.text) or not unfinished(fact.text):
+    if utterance is None or utterance.key_up or staged.on(step.state):
         return
-    if staged.on(step.state):
+    if utterance.pause is None or utterance.pause.user_end_ms is None:
         return
-    step.utter(silence_over=False)
-    step.utter_wake("endpoint", end_ms + step.state.policy.unfinished_ms)
-
-
-def _waited_ms(step: Step) -> float:
-    policy, utterance = step.state.policy, step.state.utterance
-    if utterance is not None and unfinished(utterance.text) and not backchannel(utterance.text):
-        return policy.unfinished_ms
-    return _silence_ms(step)
+    words = utterance.text if utterance.settled and not utterance.doubt else None
+    score = utterance.pause.score
+    wait = patience.wait_for(step.state.policy, _silence_ms(step), score, words, step.state.own_pauses_ms)
+    if wait != utterance.wait:
+        step.utter(wait=wait, silence_over=False)
+        step.utter_wake("endpoint", utterance.pause.user_end_ms + wait.ms)
 
 
 def _silence_ms(step: Step) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from voicetui.events.session import Duplex, Overlap, SessionOpened
@@ -20,6 +22,26 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The same in the modes ``none`` and ``clause``, where everything else waits for it."""
     unfinished_ms: float = 1500.0
     """The silence that ends a turn whose last word asks for more ("and", "the", "um")."""
+    turn_end: Literal["silence", "model"] = "silence"
+    """Whether, in mode ``full``, the wait also goes by the sound of the voice, scored by a model."""
+    sure_ms: float = 240.0
+    """The silence that ends a turn of which score and words say that it is over: the least there is."""
+    unsure_ms: float = 1200.0
+    """The silence that ends a turn of which they do not, at most."""
+    cut_off_risk: float = 0.05
+    """How often, at most, a wait may end inside a pause, as far as score, words and the speaker's pauses can tell."""
+    score_weight: float = 0.8
+    """What the score's log-odds count for: less than 1, for it is sure of itself where it is wrong, too."""
+    least_doubt: float = 0.03
+    """A score nearer to 0 or 1 than this counts as this near."""
+    words_odds: float = 4.0
+    """By what factor a full stop or a question mark at the end raises the odds that the turn is over."""
+    pauses_ms: tuple[float, ...] = (250.0, 300.0, 350.0, 400.0, 450.0, 500.0, 550.0, 600.0, 700.0, 800.0, 900.0, 1000.0)
+    """Pauses inside sentences of a speaker of whom nothing is known yet; what is learnt in the session is added."""
+    pauses_kept: int = 12
+    """Pauses of this speaker that are remembered: the newest."""
+    least_pause_ms: float = 200.0
+    """A shorter silence between two words is no pause for thought."""
     preroll_ms: float = 300.0
     """Sound before the detected onset that is transcribed too, so that a soft first syllable is not lost."""
     tail_ms: float = 200.0

@@ -18,6 +18,16 @@ class Pause(msgspec.Struct, frozen=True):
 
     sample: int
     user_end_ms: float | None
+    scoring: int = 0
+    """The request whose score this pause waits for; answers to others mean nothing."""
+    score: float | None = None
+
+
+class Wait(msgspec.Struct, frozen=True):
+    """How long a silence must last to end the turn, and why: "silence", "turn model" or "unfinished words"."""
+
+    ms: float
+    reason: str
 
 
 class Utterance(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +51,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     """The final transcript of the current pause is here."""
     doubt: str = ""
     silence_over: bool = False
+    wait: Wait | None = None
+    """What the current pause was last measured against."""
     bid: bool = False
     """Speech over the reply that was decided to be a bid for the floor."""
     key_up: bool = False
@@ -143,6 +155,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Words of a turn that was cut off or superseded before its answer was heard; they open the next turn's text."""
     typed: tuple[str, ...] = ()
     history: tuple[Exchange, ...] = ()
+    own_pauses_ms: tuple[float, ...] = ()
+    """Pauses of this speaker after which the same turn went on, oldest first."""
+    unscored: bool = False
+    """The end-of-turn model is broken: turns end by silence alone."""
     muted: bool = False
     talk_key: bool = False
     staged_turns: int = 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from voicetui.conversation.state import Step
 from voicetui.conversation.words import same_words
 from voicetui.events.listen import Transcribed
-from voicetui.events.orders import Revise, Transcribe, Window
+from voicetui.events.orders import Revise, ScoreTurn, Transcribe, Window
 from voicetui.events.sound import RATE_HZ
 
 
@@ -16,9 +18,7 @@ def transcribe(step: Step, end_sample: int | None) -> None:
     """
     utterance = step.state.utterance
     assert utterance is not None
-    request = step.state.next_request
-    start = max(0, utterance.start_sample - int(step.state.policy.preroll_ms * RATE_HZ / 1000))
-    step.set(next_request=request + 1)
+    request, start = _new_request(step), _start_sample(step)
     step.utter(request=request, transcribing=True, final_asked=end_sample is not None)
     final = end_sample is not None
     window: Window = "padded" if final and step.state.setting.overlap != "full" else "short"
@@ -29,7 +29,34 @@ def transcribe_pause(step: Step) -> None:
     """Ask for the final words of the current pause."""
     utterance = step.state.utterance
     assert utterance is not None and utterance.pause is not None
-    transcribe(step, utterance.pause.sample + int(step.state.policy.tail_ms * RATE_HZ / 1000))
+    transcribe(step, _end_sample(step))
+
+
+def score_pause(step: Step) -> None:
+    """Ask whether the turn is over, by its sound up to the current pause."""
+    utterance = step.state.utterance
+    assert utterance is not None and utterance.pause is not None
+    request = _new_request(step)
+    step.utter(pause=msgspec.structs.replace(utterance.pause, scoring=request))
+    step.order(ScoreTurn(utterance.number, request, _start_sample(step), _end_sample(step)))
+
+
+def _new_request(step: Step) -> int:
+    request = step.state.next_request
+    step.set(next_request=request + 1)
+    return request
+
+
+def _start_sample(step: Step) -> int:
+    """Where the sound of the open utterance begins, a little before its onset."""
+    assert step.state.utterance is not None
+    return max(0, step.state.utterance.start_sample - int(step.state.policy.preroll_ms * RATE_HZ / 1000))
+
+
+def _end_sample(step: Step) -> int:
+    """A little after the acoustic end of the current pause."""
+    assert step.state.utterance is not None and step.state.utterance.pause is not None
+    return step.state.utterance.pause.sample + int(step.state.policy.tail_ms * RATE_HZ / 1000)
 
 
 def next_partial(step: Step, due_ms: float) -> None:

@@ -14,7 +14,7 @@ AnyFact: TypeAlias = (
     | session.Said | session.Muted | session.InterruptAsked | session.TalkKey | session.TierChosen
     | session.OverlapChosen | session.GapStaged | session.StopAsked
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
-    | listen.SpeechStarted | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed
+    | listen.SpeechStarted | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed | listen.TurnScored
     | reply.ContextReady | reply.RequestSent | reply.FirstByte | reply.TokensArrived | reply.ClauseCut
     | reply.GenerationEnded | reply.GenerationFailed | reply.GenerationCancelled
     | speak.ClauseSynthesized | speak.SynthesisFailed | speak.ClauseStarted | speak.ClauseEnded
@@ -23,9 +23,9 @@ AnyFact: TypeAlias = (
 )  # fmt: skip
 
 AnyOrder: TypeAlias = (
-    orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.Revise | orders.Reject | orders.Generate
-    | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck | orders.Pause
-    | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
+    orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.ScoreTurn | orders.Revise | orders.Reject
+    | orders.Generate | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck
+    | orders.Pause | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
     | orders.QuickenEar | orders.EndTurn | orders.EndSession
 )  # fmt: skip
 

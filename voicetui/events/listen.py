@@ -69,6 +69,23 @@ class Transcribed(Fact, frozen=True):
     doubt: str = ""
 
 
+class TurnScored(Fact, frozen=True):
+    """The answer to one ``ScoreTurn`` order: the probability, 0 to 1, that the turn is over, by its sound alone.
+
+    The sound from ``start_sample`` to ``end_sample`` was scored (and silence after it, up to what was ordered);
+    ``started_ms`` is when scoring began, after ``waited_ms`` in the worker's queue; the entry's time is when the score
+    existed.
+    """
+
+    utterance: int
+    request: int
+    start_sample: int
+    end_sample: int
+    score: float
+    started_ms: float
+    waited_ms: float
+
+
 class TranscribeFailed(Fact, frozen=True):
     """A ``Transcribe`` order came to nothing, for a technical reason."""
 

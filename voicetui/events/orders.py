@@ -56,6 +56,18 @@ class Transcribe(Order, frozen=True):
     window: Window = "short"
 
 
+class ScoreTurn(Order, frozen=True):
+    """Score by its sound whether the turn is over: the track from ``start_sample`` to ``end_sample``, at a pause.
+
+    ``end_sample`` may lie a little ahead of the newest sound.
+    """
+
+    utterance: int
+    request: int
+    start_sample: int
+    end_sample: int
+
+
 class Revise(Order, frozen=True):
     """The utterance's words are now these. ``revision`` rises only when the normalised words change.
 
@@ -90,8 +102,8 @@ class Generate(Order, frozen=True):
 class Commit(Order, frozen=True):
     """The turn is over, on this basis. ``utterance`` is None for a typed turn.
 
-    ``text`` is the user's text; ``reason`` why it is over ("silence", "typed", "key", "staged"); ``silence_ms`` the
-    silence waited for.
+    ``text`` is the user's text; ``reason`` why it is over ("silence", "turn model", "unfinished words", "typed",
+    "key", "staged"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said, if it did.
     """
 
     basis: Basis
@@ -99,6 +111,7 @@ class Commit(Order, frozen=True):
     text: str
     reason: str
     silence_ms: float | None = None
+    score: float | None = None
 
 
 class Synthesize(Order, frozen=True):

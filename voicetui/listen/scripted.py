@@ -1,4 +1,4 @@
-"""Twins of the detector and the recogniser that follow a script: for tests, and for sessions that go one way only."""
+"""Twins of detector, recogniser and scorer that follow a script: for tests, and sessions that go one way only."""
 
 from __future__ import annotations
 
@@ -137,3 +137,34 @@ class ScriptedRecogniser:
         if self._by_s is not None:
             return self._by_s[min(self._by_s, key=lambda known: abs(known - seconds))] if self._by_s else ""
         return self._lines.pop(0) if self._lines else ""
+
+
+class ScriptedScorer:
+    """A ``TurnScorer`` with a table of scores: a sequence, by call, or a mapping from seconds, by length.
+
+    An entry is a score from 0 to 1, or a ``StageError`` to raise.  Sound too short or too quiet for speech uses up no
+    entry and scores 0; so does everything after the last one.
+    """
+
+    def __init__(self, table: Sequence[float | StageError] | Mapping[float, float | StageError]) -> None:
+        self._by_s = dict(table) if isinstance(table, Mapping) else None
+        self._lines = [] if isinstance(table, Mapping) else list(table)
+        self.heard: list[Pcm16] = []
+
+    def warm(self) -> float:
+        """Nothing to load: 0 ms."""
+        return 0.0
+
+    def score(self, samples: Pcm16) -> float:
+        """The table's answer for ``samples`` (int16 [n], any n >= 0), which are kept in ``heard``."""
+        if samples.size < _LEAST_SAMPLES or hop_levels(samples).max() < LOUD_DBFS:
+            return 0.0
+        self.heard.append(samples)
+        if self._by_s is not None:
+            seconds = samples.size / RATE_HZ
+            line = self._by_s[min(self._by_s, key=lambda known: abs(known - seconds))] if self._by_s else 0.0
+        else:
+            line = self._lines.pop(0) if self._lines else 0.0
+        if isinstance(line, StageError):
+            raise line
+        return line

@@ -8,11 +8,11 @@ from typing import Any, Final, TypeAlias
 
 import faster_whisper
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
 
 from voicetui.listen.edges import FRAME_SAMPLES, EdgeFinder, EdgeLimits
-from voicetui.ports import Pcm16, StageError, VoiceEdge
+from voicetui.listen.onnx import load_network
+from voicetui.ports import Pcm16, VoiceEdge
 
 Network: TypeAlias = Any
 """An ``onnxruntime.InferenceSession`` of Silero v6: input float32 [frames, 576], h and c float32 [1, 1, 128].
@@ -36,24 +36,8 @@ def network(path: Path | None = None) -> Network:
     Loaded once for each path.  Raises ``StageError`` when the file is not there or is no such network.
     """
     file = path or Path(faster_whisper.__file__).parent / "assets" / "silero_vad_v6.onnx"
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 4
-    options.enable_cpu_mem_arena = False
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
-    try:
-        loaded = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # ONNX Runtime raises its own, undocumented kinds
-        raise StageError(
-            f"The voice detector's network {file} cannot be loaded: {error}",
-            "Reinstall faster-whisper 1.2 (pip install --force-reinstall 'faster-whisper>=1.2,<1.3').",
-            "vad",
-        ) from error
-    if {each.name for each in loaded.get_inputs()} != {"input", "h", "c"}:
-        raise StageError(f"{file} is not a Silero v6 network.", "Leave the detector's path unset.", "vad")
-    return loaded
+    remedy = "Reinstall faster-whisper 1.2 (pip install --force-reinstall 'faster-whisper>=1.2,<1.3')."
+    return load_network(file, {"input", "h", "c"}, "The voice detector's network", remedy, "vad")
 
 
 class FrameScorer:

@@ -24,6 +24,7 @@ from voicetui.events.orders import (
     PrepareTier,
     QuickenEar,
     Resume,
+    ScoreTurn,
     Synthesize,
     Transcribe,
     WakeAt,
@@ -57,11 +58,12 @@ class Hands(Generic[SoundT]):
         self._scopes = scopes
         self._replier = parts.make_replier(post)
         self._synthesizer = parts.make_synthesizer(post)
-        self._workers = {name: parts.make_worker(name, clock) for name in ("transcribe", "synthesize")}
+        self._workers = {name: parts.make_worker(name, clock) for name in ("transcribe", "score", "synthesize")}
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
         self._newest_request = 0
+        self._newest_score = 0
         self._gated = False
         self._ungated_ms = 0.0
         self._speakers_lost = 0
@@ -75,6 +77,9 @@ class Hands(Generic[SoundT]):
             case Transcribe():
                 self._newest_request = order.request
                 self._scopes.start_free(lambda: self._transcribe(order), "transcribe")
+            case ScoreTurn():
+                self._newest_score = order.request
+                self._scopes.start_free(lambda: self._score(order), "score")
             case Generate():
                 self._scopes.open(order.basis)
                 self._scopes.start(order.basis, lambda: self._generate(order), "generate")
@@ -157,6 +162,23 @@ class Hands(Generic[SoundT]):
                 self._post(fact, self._clock.now_ms())
 
         await self._workers["transcribe"].run(job)
+
+    async def _score(self, order: ScoreTurn) -> None:
+        scorer = self._parts.scorer
+        if scorer is None:
+            return
+        sound, first_sample = self._parts.ear.read(order.start_sample, order.end_sample)
+
+        def job(waited_ms: float) -> None:
+            if order.request == self._newest_score:
+                self._post(scorer.run(order, sound, first_sample, waited_ms), self._clock.now_ms())
+
+        try:
+            await self._workers["score"].run(job)
+        except StageError as error:
+            self._post(Fault("score", str(error), error.remedy), self._clock.now_ms())
+        except Exception as error:  # turns end without a score, too
+            self._broken("score", error)
 
     def _recognised(
         self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float

@@ -7,8 +7,19 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from voicetui.events import Basis
-from voicetui.events.listen import Transcribed, TranscribeFailed
-from voicetui.events.orders import Cut, Duck, FinishPlayback, Generate, Pause, Play, Resume, Synthesize, Transcribe
+from voicetui.events.listen import Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.orders import (
+    Cut,
+    Duck,
+    FinishPlayback,
+    Generate,
+    Pause,
+    Play,
+    Resume,
+    ScoreTurn,
+    Synthesize,
+    Transcribe,
+)
 from voicetui.events.speak import ClauseSynthesized
 from voicetui.ports import Block, Clock, Microphone, Pcm16, PcmFloat, Post, Renderer, Speaker, Tier, VoiceEdge
 from voicetui.runtime.meter import Meter
@@ -69,6 +80,13 @@ class Transcriber(Protocol):
         self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float
     ) -> Transcribed | TranscribeFailed:
         """Never raises."""
+
+
+class Scorer(Protocol):
+    """Runs on the end-of-turn model's worker."""
+
+    def run(self, order: ScoreTurn, sound: Pcm16, first_sample: int, waited_ms: float) -> TurnScored:
+        """Raises ``StageError`` if the model is broken."""
 
 
 class Replier(Protocol):
@@ -142,6 +160,8 @@ class Parts(Generic[SoundT]):
     make_player: Callable[[Post, int], Player[SoundT]]
     warm: Mapping[str, Callable[[], float]]
     """Blocking warm-ups by part's name, run on their workers; each returns its first run's ms."""
+    scorer: Scorer | None = None
+    """None where turns end by silence alone."""
     recorder: Recorder | None = None
     meter: Meter = field(default_factory=Meter)
     make_worker: Callable[[str, Clock], JobRunner] = Worker

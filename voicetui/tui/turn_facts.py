@@ -20,6 +20,8 @@ def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
         parts.append(
             ("tier", literal(turn.tier) + (", cold" if turn.cold else "") + (", cached" if turn.cached else ""))
         )
+    if turn.over_by:
+        parts.append(("over by", turn.over_by))
     if turn.uncertainty_ms is not None:
         parts.append(("", f"±{whole(turn.uncertainty_ms)} ms"))
     if turn.tokens is not None:

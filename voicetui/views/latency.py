@@ -11,6 +11,7 @@ from voicetui.events import Basis, Entry
 from voicetui.events.orders import STAGED, Commit, EndTurn, Outcome
 from voicetui.views.breakdown import StagesMs, Step, difference_ms, finite, walk_back
 from voicetui.views.speech import Speech, SpeechFold
+from voicetui.views.timeline_user import why_over
 from voicetui.views.work import Work, WorkFold
 
 
@@ -76,6 +77,8 @@ class TurnLatency(msgspec.Struct, frozen=True):
     tokens_per_second: float | None
     staged: bool = False
     staged_ms: float | None = None
+    over_by: str = ""
+    """Why the turn was over, with the silence it was measured against."""
 
 
 @dataclass(slots=True)
@@ -183,6 +186,7 @@ class LatencyView:
             tokens_per_second=None if staged else work.tokens_per_second(),
             staged=staged,
             staged_ms=staged_ms,
+            over_by=why_over(turn.commit) if turn.commit is not None else "",
         )
 
 

@@ -111,7 +111,7 @@ class UserLanes:
 
     def _commit(self, body: Commit, at_ms: float) -> None:
         turn = body.basis.turn
-        label = body.reason if body.silence_ms is None else f"{body.reason}, {body.silence_ms:.0f} ms"
+        label = why_over(body)
         self._board.mark(at_ms, "commit", label, turn)
         self._ended = (turn, None)
         if body.utterance is None:
@@ -147,3 +147,14 @@ class UserLanes:
             self._board.end(self._speech, at_ms)
             self._speech = None
         self._forget(at_ms)
+
+
+def why_over(commit: Commit) -> str:
+    """Why the turn was over: the reason, the silence it was measured against, and the model's score.
+
+    >>> why_over(Commit(Basis(1, 1, 1), 1, "Hello.", "turn model", 240.0, 0.97))
+    'turn model, 240 ms, score 0.97'
+    """
+    silence = f", {commit.silence_ms:.0f} ms" if commit.silence_ms is not None else ""
+    score = f", score {commit.score:.2f}" if commit.score is not None else ""
+    return commit.reason + silence + score

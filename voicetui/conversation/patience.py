@@ -1,0 +1,64 @@
+"""How long to wait in a pause: by the score of the voice, by the words, and by how this speaker pauses."""
+
+from __future__ import annotations
+
+import math
+
+from voicetui.conversation.policy import Policy
+from voicetui.conversation.state import Step, Wait
+from voicetui.conversation.words import backchannel, unfinished
+
+_LONGEST_PAUSE_MS = 2000.0
+
+
+def wait_for(
+    policy: Policy, silence_ms: float, score: float | None, words: str | None, own_ms: tuple[float, ...]
+) -> Wait:
+    """The silence that ends the turn, by what is known now.
+
+    ``silence_ms`` counts where nothing is: no ``score``, or ``words`` not settled (None).  Words that ask for more
+    need the longest silence whatever the score.
+    """
+    if words is not None and unfinished(words) and not backchannel(words):
+        return Wait(policy.unfinished_ms, "unfinished words")
+    if score is None or words is None:
+        return Wait(silence_ms, "silence")
+    return Wait(_until_safe_ms(policy, over(policy, score, words), own_ms), "turn model")
+
+
+def over(policy: Policy, score: float, words: str) -> float:
+    """The probability, 0 to 1, that the turn is over: the odds of the score and of the words, multiplied."""
+    bounded = min(max(score, policy.least_doubt), 1.0 - policy.least_doubt)
+    odds = math.pow(bounded / (1.0 - bounded), policy.score_weight)
+    if ends(words):
+        odds *= policy.words_odds
+    return odds / (1.0 + odds)
+
+
+def ends(words: str) -> bool:
+    """Whether the words end like a sentence.
+
+    >>> ends("Is it far?"), ends("I think it was")
+    (True, False)
+    """
+    return words.rstrip().rstrip("\"')”’").endswith((".", "!", "?"))
+
+
+def learn(step: Step, pause_ms: float) -> None:
+    """This speaker paused and then went on with the same turn."""
+    policy = step.state.policy
+    if policy.least_pause_ms <= pause_ms <= _LONGEST_PAUSE_MS:
+        step.set(own_pauses_ms=(*step.state.own_pauses_ms, pause_ms)[-policy.pauses_kept :])
+
+
+def _until_safe_ms(policy: Policy, over: float, own_ms: tuple[float, ...]) -> float:
+    """The shortest wait within bounds that ends inside a pause no oftener than ``cut_off_risk``.
+
+    It does if the turn is not over, and the pause is longer: (1 - over) * (share of the known pauses that are longer).
+    """
+    known = sorted((*policy.pauses_ms, *own_ms))
+    longer = policy.cut_off_risk / (1.0 - over)
+    if longer >= 1.0 or not known:
+        return policy.sure_ms
+    place = math.ceil((1.0 - longer) * len(known)) - 1
+    return min(max(known[place], policy.sure_ms), policy.unsure_ms)
