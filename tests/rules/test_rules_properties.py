@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.rules.desk import Desk
 from voicetui.events import Basis, Fact, Order
-from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
+from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import (
     STAGED,
     BargeIn,
@@ -29,12 +29,14 @@ from voicetui.events.orders import (
     Play,
     Reject,
     Resume,
+    ScoreTurn,
     Synthesize,
     Transcribe,
     WakeAt,
 )
 from voicetui.events.reply import ClauseCut, GenerationCancelled, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
+    Fault,
     GapStaged,
     InterruptAsked,
     Muted,
@@ -60,11 +62,11 @@ TEXTS = (
     "", "...", "yes", "mm-hmm", "No.", "I want to reset the", "what's the weather", "What's the weather?", "stop it",
 )  # fmt: skip
 DOUBTS = ("", "", "", "", "", "no speech", "invented")
-SPEECH = ("start", "pause", "words", "words", "wakes")
+SPEECH = ("start", "pause", "words", "words", "score", "wakes")
 WORK = ("clause", "clause", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
 MISHAPS = (
     "words_failed", "failed", "sound_failed", "cut", "cancelled", "discarded", "woke",
-    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost",
+    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost", "unscored",
 )  # fmt: skip
 IDLE = SPEECH * 24 + WORK + MISHAPS
 ANSWERING = SPEECH * 5 + WORK * 9 + MISHAPS
@@ -165,7 +167,7 @@ class Chaos:
 
     def __init__(self, seed: int, duplex: str, overlap: str) -> None:
         self.random = random.Random(seed)
-        self.desk = Desk(overlap=overlap, duplex=duplex)
+        self.desk = Desk(overlap=overlap, duplex=duplex, turn_end=self.random.choice(("silence", "model")))
         self.judge = Judge()
         self.now_ms = 1000.0
         self.clauses: list[Basis] = []
@@ -200,6 +202,12 @@ class Chaos:
                 return SpeechPaused(sample, 5.0, self.now_ms, -20.0, -60.0)
             case "words" | "words_failed":
                 return self._words(kind)
+            case "score":
+                scored = self._one_of(self.desk.all(ScoreTurn)[-2:], ScoreTurn(self.random.randint(0, 3), 0, 0, 16_000))
+                score = self.random.choice((0.0, 0.03, 0.5, 0.97, 1.0))
+                return TurnScored(scored.utterance, scored.request, 0, 16_000, score, 0.0, 0.0)
+            case "unscored":
+                return Fault("score", "the model broke")
             case "woke":
                 return Woke(self._one_of([order.wake for order in self.desk.all(WakeAt)], 0))
             case "said":

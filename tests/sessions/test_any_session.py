@@ -10,11 +10,11 @@ from tests.sessions.stage import Heard, InlineWorker, SlowWorker, Stage, assert_
 from tests.sessions.test_cancelling import assert_cancelled_for_good
 from tests.sessions.test_purity import decided_again
 from voicetui.events import Fact, Order
-from voicetui.events.listen import Evidence, Transcribed, TranscribeFailed
-from voicetui.events.orders import Commit, Transcribe
+from voicetui.events.listen import Evidence, Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.orders import Commit, ScoreTurn, Transcribe
 from voicetui.events.session import InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
 from voicetui.events.sound import DeviceLost
-from voicetui.ports import Pcm16
+from voicetui.ports import Pcm16, StageError
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.speak.scripted import ScriptedVoice
 
@@ -53,6 +53,19 @@ class AnyWords:
         )
 
 
+class AnyScore:
+    """Takes turns for over or not, and breaks now and then."""
+
+    def __init__(self, seeded: random.Random) -> None:
+        self._random = seeded
+
+    def run(self, order: ScoreTurn, sound: Pcm16, first_sample: int, waited_ms: float) -> TurnScored:
+        if self._random.random() < 0.05:
+            raise StageError("The end-of-turn model broke.")
+        end = first_sample + len(sound)
+        return TurnScored(order.utterance, order.request, first_sample, end, self._random.random(), 0.0, waited_ms)
+
+
 def made_up(seeded: random.Random) -> Stage:
     """A stage with bursts of speech for twelve seconds and parts of all speeds, some of which fail now and then."""
     bursts, at_ms = [], 300.0
@@ -67,11 +80,13 @@ def made_up(seeded: random.Random) -> Stage:
         tokens_per_second=seeded.choice((20.0, 80.0, 900.0)),
         overlap=seeded.choice(("none", "clause", "full", "full")),
         duplex=seeded.choice(("half", "full", "full")),
+        policy={"turn_end": seeded.choice(("silence", "model", "model"))},
         voice=ScriptedVoice(failures=lambda call, spoken: "the voice broke" if call in bad_calls else None),
     )
-    slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in ("transcribe", "synthesize")}
+    slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in ("transcribe", "score", "synthesize")}
     stage.parts.make_worker = lambda name, clock: SlowWorker(clock, slow[name]) if slow[name] else InlineWorker()
     stage.parts.transcriber, stage.parts.recorder = AnyWords(seeded), Heard()
+    stage.parts.scorer = AnyScore(seeded)
     stage.parts.fallback_speaker = lambda: NullSpeaker(stage.clock, 48_000)
     return stage
 

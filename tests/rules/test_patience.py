@@ -1,0 +1,217 @@
+"""How long a pause is waited out: by the score of the voice, by the words, and by how this speaker pauses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.desk import Desk
+from voicetui.conversation import patience
+from voicetui.conversation.policy import Policy
+from voicetui.events.listen import TurnScored
+from voicetui.events.orders import Commit, EndTurn, ScoreTurn, Transcribe, WakeAt
+from voicetui.events.session import Fault, StopAsked
+
+RULES = Policy()
+QUESTION = "What is the capital of France?"
+
+
+def desk_of(**policy: object) -> Desk:
+    return Desk(turn_end="model", **policy)
+
+
+def waited(text: str, score: float, own_ms: tuple[float, ...] = ()) -> float:
+    return patience.wait_for(RULES, RULES.silence_ms, score, text, own_ms).ms
+
+
+def said(desk: Desk, text: str, score: float, start_ms: float = 1000, end_ms: float = 2000) -> None:
+    """Speech, its score and its words, all of which are there 190 ms after it."""
+    desk.speech(start_ms, end_ms)
+    desk.score(score)
+    desk.words(text, at_ms=end_ms + 190)
+
+
+# the table of cases
+
+
+def test_a_turn_that_sounds_and_reads_finished_is_over_within_250_ms() -> None:
+    desk = desk_of()
+    said(desk, QUESTION, 0.97)
+    desk.run_to(2230)
+    assert not desk.all(Commit)
+    desk.run_to(2250)
+    commit = desk.last(Commit)
+    assert (commit.text, commit.reason, commit.silence_ms, commit.score) == (QUESTION, "turn model", 240, 0.97)
+
+
+def test_a_pause_in_a_sentence_that_sounds_and_reads_unfinished_is_waited_out() -> None:
+    desk = desk_of()
+    said(desk, "Do you know if", 0.03)
+    desk.run_to(2690)
+    assert not desk.all(Commit)
+    desk.speech(2700, 3500)
+    desk.score(0.97)
+    desk.words("Do you know if the museum is open?")
+    desk.run_to(3745)
+    assert [order.text for order in desk.all(Commit)] == ["Do you know if the museum is open?"]
+
+
+def test_a_trailing_um_is_waited_out_though_the_voice_sounds_finished_and_costs_no_three_seconds() -> None:
+    desk = desk_of()
+    said(desk, "I would like, um", 0.98)
+    desk.run_to(3490)
+    assert not desk.all(Commit)
+    desk.run_to(3510)
+    assert (desk.last(Commit).reason, desk.last(Commit).silence_ms) == ("unfinished words", 1500)
+
+
+@pytest.mark.parametrize("text", [QUESTION, "What is the capital of France", "I think it was."])
+def test_a_low_score_waits_longer_but_not_for_ever(text: str) -> None:
+    assert 500 <= waited(text, 0.02) <= 1200
+
+
+def test_the_surer_the_shorter() -> None:
+    scores = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.97, 1.0)
+    for text in (QUESTION, "What is the capital of France"):
+        waits = [waited(text, score) for score in scores]
+        assert waits == sorted(waits, reverse=True) and waits[0] > waits[-1]
+    assert all(waited(QUESTION, score) <= waited("What is the capital of France", score) for score in scores)
+
+
+def test_one_score_is_no_decision() -> None:
+    assert waited("I was thinking of", 0.98) == 1500, "words that ask for more outweigh any score"
+    assert waited(QUESTION, 0.01) < waited("I have seen the", 0.01), "so do finished words a low one"
+
+
+# what this speaker does
+
+
+def test_a_speaker_with_long_pauses_is_given_more_time_and_one_with_short_pauses_less() -> None:
+    usual = waited(QUESTION, 0.5)
+    assert waited(QUESTION, 0.5, (900.0,) * 8) > usual > waited(QUESTION, 0.5, (210.0,) * 12)
+    assert waited(QUESTION, 0.97, (900.0,) * 12) == 240, "one who is sure is answered at once, whoever spoke"
+    assert waited(QUESTION, 0.03, (1990.0,) * 12) <= 1200
+
+
+def test_one_long_pause_does_not_make_a_slow_speaker() -> None:
+    assert waited(QUESTION, 0.6, (1900.0,)) - waited(QUESTION, 0.6) <= 100
+
+
+def test_pauses_are_learnt_where_the_speaker_went_on() -> None:
+    desk = desk_of()
+    at_ms = 1000.0
+    desk.starts(at_ms)
+    for pause_ms in (120, 350, 640):
+        desk.pauses(at_ms + 800)
+        at_ms += 800 + pause_ms
+        desk.starts(at_ms)
+    assert desk.state.own_pauses_ms == (350.0, 640.0), "120 ms between two words is no pause for thought"
+    for _ in range(20):
+        desk.pauses(at_ms + 500)
+        at_ms += 900
+        desk.starts(at_ms)
+    assert desk.state.own_pauses_ms == (400.0,) * RULES.pauses_kept, "the newest, and no more of them than that"
+
+
+def test_a_turn_taken_back_is_a_cut_off_whose_words_and_pause_are_kept() -> None:
+    desk = desk_of()
+    said(desk, "How long does it take?", 0.97)
+    desk.run_to(2300)
+    assert desk.last(Commit).silence_ms == 240
+    desk.answer("It takes", " a while.")
+    desk.speech(2500, 3300)
+    desk.words("to boil an egg?", at_ms=3490)
+    assert desk.last(EndTurn).outcome == "cut_off"
+    desk.score(0.97, at_ms=3495)
+    desk.run_to(4600)
+    assert desk.last(Commit).text == "How long does it take? to boil an egg?"
+    assert desk.state.own_pauses_ms == (500.0,)
+
+
+# orders and facts
+
+
+def test_at_a_pause_the_words_are_asked_for_first_and_the_score_beside_them() -> None:
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    words, score = desk.last(Transcribe), desk.last(ScoreTurn)
+    assert desk.orders.index(words) < desk.orders.index(score)
+    assert (score.utterance, score.start_sample, score.end_sample) == (1, words.start_sample, words.end_sample)
+    assert score.request != words.request
+
+
+@pytest.mark.parametrize("overlap", ["none", "clause"])
+def test_the_other_modes_wait_for_silence_alone(overlap: str) -> None:
+    desk = Desk(overlap=overlap, turn_end="model")
+    desk.speech(1000, 2000)
+    desk.run_to(2600)
+    desk.words(QUESTION)
+    assert not desk.all(ScoreTurn)
+    assert (desk.last(Commit).reason, desk.last(Commit).silence_ms, desk.last(Commit).score) == ("silence", 600, None)
+
+
+def test_the_order_in_which_score_and_words_come_does_not_matter() -> None:
+    for score_ms, words_ms in ((2110, 2190), (2190, 2110)):
+        desk = desk_of()
+        desk.speech(1000, 2000)
+        if score_ms < words_ms:
+            desk.score(0.97, at_ms=score_ms)
+        desk.words(QUESTION, at_ms=words_ms)
+        if score_ms > words_ms:
+            desk.score(0.97, at_ms=score_ms)
+        desk.run_to(2250)
+        assert desk.last(Commit).silence_ms == 240
+
+
+def test_without_a_score_silence_decides_and_a_score_that_comes_too_late_changes_nothing() -> None:
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    order = desk.last(ScoreTurn)
+    desk.words(QUESTION)
+    desk.run_to(2510)
+    assert (desk.last(Commit).reason, desk.last(Commit).silence_ms) == ("silence", 500)
+    late = TurnScored(order.utterance, order.request, order.start_sample, order.end_sample, 0.02, 2500.0, 300.0)
+    assert not desk.tell(late, 2600)
+
+
+def test_words_that_come_later_than_the_wait_are_committed_at_once() -> None:
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    desk.score(0.97)
+    desk.words(QUESTION, at_ms=2900)
+    desk.run_to(2901)
+    assert desk.all(Commit)
+
+
+def test_the_score_of_an_older_pause_is_void() -> None:
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    old = desk.last(ScoreTurn)
+    desk.starts(2300)
+    fact = TurnScored(old.utterance, old.request, old.start_sample, old.end_sample, 0.99, 2100.0, 0.0)
+    assert not desk.tell(fact, 2380)
+    desk.pauses(2900)
+    assert desk.last(ScoreTurn).request != old.request
+    assert not desk.tell(fact, 3010)
+    desk.words("It was a", at_ms=3090)
+    desk.run_to(3300)
+    assert not desk.all(Commit)
+
+
+def test_doubtful_words_are_no_reason_to_hurry() -> None:
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    desk.score(0.97)
+    desk.words("Thank you.", doubt="invented", at_ms=2150)
+    assert [order.due_ms for order in desk.all(WakeAt) if order.why == "endpoint"] == [2500]
+
+
+def test_a_broken_model_is_not_asked_again_and_turns_end_by_silence() -> None:
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    desk.tell(Fault("score", "The end-of-turn network failed."), 2130)
+    desk.words(QUESTION, at_ms=2190)
+    desk.run_to(2510)
+    assert desk.last(Commit).reason == "silence"
+    desk.speech(3000, 3400)
+    assert len(desk.all(ScoreTurn)) == 1
+    desk.tell(StopAsked("user"))
