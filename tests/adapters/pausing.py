@@ -22,7 +22,6 @@ from voicetui.speak.piper_voice import PiperVoice
 
 PIPER: Final = "joe"
 VOICES: Final = ("slt", "rms", PIPER)
-PAUSES_MS: Final = (300, 400, 500, 600, 700, 850, 1000)
 ROOM_DBFS: Final = -62.0
 
 PAUSED: Final = (
@@ -56,6 +55,10 @@ PAUSED: Final = (
     "I would prefer | something a little cheaper.",
     "How many people live | in the city of Tokyo?",
     "If it rains tomorrow, | we will stay at home.",
+    "I would like to order, um, | a large pizza.",
+    "Can we meet on, uh, | Wednesday afternoon?",
+    "My address is, um, | forty two Church Street.",
+    "So, um, | what are the opening hours?",
 )
 """Where the bar is, a pause comes. Even ones are for tuning, odd ones are held out."""
 

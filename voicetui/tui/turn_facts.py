@@ -20,8 +20,6 @@ def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
         parts.append(
             ("tier", literal(turn.tier) + (", cold" if turn.cold else "") + (", cached" if turn.cached else ""))
         )
-    if turn.over_by:
-        parts.append(("over by", turn.over_by))
     if turn.uncertainty_ms is not None:
         parts.append(("", f"±{whole(turn.uncertainty_ms)} ms"))
     if turn.tokens is not None:
@@ -31,6 +29,8 @@ def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
     chief = chief_barge_in(view.barge_ins.get(turn.turn, ()))
     if chief is not None:
         parts.append(("barge-in", _barge_in(chief)))
+    if turn.ended_by:
+        parts.append(("ended by", turn.ended_by))
     parts += _points(turn)
     runs: list[Run] = []
     for name, value in parts:

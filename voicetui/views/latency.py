@@ -77,8 +77,8 @@ class TurnLatency(msgspec.Struct, frozen=True):
     tokens_per_second: float | None
     staged: bool = False
     staged_ms: float | None = None
-    over_by: str = ""
-    """Why the turn was over, with the silence it was measured against."""
+    ended_by: str = ""
+    """Why a spoken turn was over, with the silence it was measured against and the score of the end-of-turn model."""
 
 
 @dataclass(slots=True)
@@ -186,7 +186,7 @@ class LatencyView:
             tokens_per_second=None if staged else work.tokens_per_second(),
             staged=staged,
             staged_ms=staged_ms,
-            over_by=why_over(turn.commit) if turn.commit is not None else "",
+            ended_by=why_over(turn.commit) if turn.commit is not None and not typed else "",
         )
 
 

@@ -1,0 +1,253 @@
+"""False cut-offs against delay: silence alone, and the end-of-turn model at several parameters.
+
+``python -m tests.acoustic.cutoff_curve [--facts FILE]`` makes people who pause in mid-sentence (``pausing``), lets
+detector, Whisper and Smart Turn hear each once, keeps what they found in FILE, and then only decides: the rules get the
+same facts at many settings, with pauses of many lengths, in no time and without a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from tests.adapters.hearing import RECORDINGS, edges_of, read
+from tests.adapters.pausing import FINISHED, PAUSED, VOICES, halves, in_room, silence_ms, spoken
+from tests.rules.desk import Desk
+from voicetui.conversation.policy import Policy
+from voicetui.events import Fact
+from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TurnScored
+from voicetui.events.orders import Commit, ScoreTurn, Transcribe, WakeAt
+from voicetui.events.session import Woke
+from voicetui.listen.score import Scorer
+from voicetui.listen.turn_end import SmartTurn
+from voicetui.listen.vad import SileroDetector
+from voicetui.listen.whisper import WhisperRecogniser
+from voicetui.models import path_of
+from voicetui.ports import RATE_HZ, Pcm16, VoiceEdge
+from voicetui.runtime.clock import SystemClock
+
+LENGTHS_MS = (300, 400, 500, 600, 700, 850, 1000)
+"""The pauses that every paused sentence is decided with."""
+
+_HEARD_MS = 700.0
+_LEAD_MS, _AFTER_MS = 600.0, 1800.0
+_WORDS_MS, _SCORE_MS = 110.0, 60.0
+"""From a noticed pause to its words and its score, with both models on a core of their own."""
+
+_PER_MS = RATE_HZ // 1000
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """What the detector said, and what was found in the sound up to a pause."""
+
+    kind: Literal["started", "paused"]
+    at_ms: float
+    noticed_ms: float
+    text: str = ""
+    doubt: str = ""
+    score: float = 0.0
+
+
+class Heard(msgspec.Struct, frozen=True):
+    """All that was found in one clip. ``spliced_ms``: where a pause of ``_HEARD_MS`` was made in it, if one was."""
+
+    sentence: str
+    voice: str
+    held_out: bool
+    spliced_ms: float | None
+    edges: tuple[Edge, ...]
+
+
+@dataclass
+class Tally:
+    """What one setting did to some clips."""
+
+    pauses: int = 0
+    cut_offs: int = 0
+    short: int = 0
+    short_cut_offs: int = 0
+    split: int = 0
+    delays_ms: tuple[float, ...] = ()
+
+    def row(self) -> str:
+        delays = np.array(self.delays_ms)
+        return (
+            f"{100 * self.cut_offs / self.pauses:5.1f}  {100 * self.short_cut_offs / self.short:5.1f}"
+            f"  {np.median(delays):6.0f}  {np.percentile(delays, 95):6.0f}"
+        )
+
+
+class Models:
+    """Detector, recogniser and scorer, as a session uses them."""
+
+    def __init__(self) -> None:
+        clock = SystemClock()
+        self._recogniser = WhisperRecogniser(path_of("whisper-tiny.en"), clock=clock, language="en")
+        self._scorer = Scorer(SmartTurn(path_of("smart-turn-v3.2")), clock)
+        self._policy = Policy()
+
+    def hear(self, sound: Pcm16) -> tuple[Edge, ...]:
+        """The edges in ``sound``; at each pause the words and the score of all that was said since the first."""
+        found, begun = [], None
+        for edge in edges_of(SileroDetector(), sound):
+            begun = edge.sample if begun is None else begun
+            found.append(self._edge(edge, sound, begun))
+        return tuple(found)
+
+    def _edge(self, edge: VoiceEdge, sound: Pcm16, begun: int) -> Edge:
+        at_ms, noticed_ms = edge.sample / _PER_MS, edge.noticed_sample / _PER_MS
+        if edge.kind == "started":
+            return Edge("started", at_ms, noticed_ms)
+        start = max(0, begun - int(self._policy.preroll_ms) * _PER_MS)
+        end = edge.sample + int(self._policy.tail_ms) * _PER_MS
+        there = sound[start : min(end, edge.noticed_sample)]
+        words = self._recogniser.recognise(there, True)
+        score = self._scorer.run(ScoreTurn(1, 1, start, end), there, start, 0.0).score
+        return Edge("paused", at_ms, noticed_ms, words.text, words.doubt, score)
+
+
+def heard_clips(models: Models) -> Iterator[Heard]:
+    """Every sentence in every voice, heard once. Odd sentences, and one voice, are held out."""
+    for voice in VOICES:
+        for number, sentence in enumerate(PAUSED):
+            head, tail = halves(sentence, voice)
+            parts = (silence_ms(_LEAD_MS), head, silence_ms(_HEARD_MS), tail, silence_ms(_AFTER_MS))
+            spliced_ms = _LEAD_MS + head.size / _PER_MS
+            yield Heard(sentence, voice, _held_out(number, voice), spliced_ms, models.hear(in_room(*parts)))
+        for number, sentence in enumerate(FINISHED):
+            parts = (silence_ms(_LEAD_MS), spoken(sentence, voice), silence_ms(_AFTER_MS))
+            yield Heard(sentence, voice, _held_out(number, voice), None, models.hear(in_room(*parts)))
+    recording = RECORDINGS / "jfk.flac"
+    if recording.is_file():
+        yield Heard("jfk.flac", "jfk", True, None, models.hear(np.concatenate((read(recording), silence_ms(2500)))))
+
+
+def _held_out(number: int, voice: str) -> bool:
+    return number % 2 == 1 or voice == "rms"
+
+
+def with_pause(heard: Heard, pause_ms: float) -> Heard:
+    """The same clip, had its pause been this long: all that comes after it moves."""
+    assert heard.spliced_ms is not None
+    back_ms, middle_ms = _HEARD_MS - pause_ms, heard.spliced_ms + _HEARD_MS / 2
+    edges = tuple(
+        msgspec.structs.replace(edge, at_ms=edge.at_ms - back_ms, noticed_ms=edge.noticed_ms - back_ms)
+        if edge.at_ms > middle_ms
+        else edge
+        for edge in heard.edges
+    )
+    return msgspec.structs.replace(heard, edges=edges)
+
+
+def decided(edges: Sequence[Edge], **policy: object) -> list[tuple[float, Commit]]:
+    """When the rules commit turns on these facts, ms: the models answer every order in their usual time."""
+    desk = Desk(**policy)
+    tail_samples = int(desk.state.policy.tail_ms) * _PER_MS
+    pauses = {int(edge.at_ms * _PER_MS) + tail_samples: edge for edge in edges if edge.kind == "paused"}
+    queue: list[tuple[float, int, float, Fact]] = []
+    numbers = count()
+
+    def later(now_ms: float, at_ms: float, fact: Fact) -> None:
+        heapq.heappush(queue, (now_ms, next(numbers), at_ms, fact))
+
+    for edge in edges:
+        sample = int(edge.at_ms * _PER_MS)
+        paused = SpeechPaused(sample, 5.0, edge.noticed_ms, -20.0, -60.0)
+        fact = SpeechStarted(sample, edge.noticed_ms) if edge.kind == "started" else paused
+        later(edge.noticed_ms, edge.at_ms, fact)
+    commits = []
+    while queue:
+        now_ms, _, at_ms, fact = heapq.heappop(queue)
+        for order in desk.tell(fact, at_ms):
+            match order:
+                case Commit():
+                    commits.append((now_ms, order))
+                case WakeAt():
+                    due_ms = max(now_ms, order.due_ms)
+                    later(due_ms, due_ms, Woke(order.wake))
+                case ScoreTurn() | Transcribe() if order.end_sample is not None:
+                    done_ms = now_ms + (_WORDS_MS if isinstance(order, Transcribe) else _SCORE_MS)
+                    later(done_ms, done_ms, _answer(order, pauses[order.end_sample], now_ms))
+                case _:
+                    pass
+    return commits
+
+
+def _answer(order: Transcribe | ScoreTurn, edge: Edge, now_ms: float) -> Fact:
+    assert order.end_sample is not None
+    if isinstance(order, ScoreTurn):
+        return TurnScored(order.utterance, order.request, order.start_sample, order.end_sample, edge.score, now_ms, 0.0)
+    words = (order.utterance, order.request, edge.text, order.final, order.start_sample, order.end_sample)
+    return Transcribed(*words, now_ms, 0.0, Evidence(), edge.doubt)
+
+
+def tally(clips: Sequence[Heard], **policy: object) -> Tally:
+    """Decide every clip at one setting, every pause at every length."""
+    result, delays = Tally(), []
+    for clip in clips:
+        lengths = LENGTHS_MS if clip.spliced_ms is not None else (None,)
+        for length in lengths:
+            edges = (with_pause(clip, length) if length is not None else clip).edges
+            commits = decided(edges, **policy)
+            last_ms = edges[-1].at_ms
+            early = any(at_ms < last_ms for at_ms, _ in commits)
+            if length is not None:
+                result.pauses += 1
+                result.cut_offs += early
+                result.short += length <= 700
+                result.short_cut_offs += early and length <= 700
+            elif early:
+                result.split += 1
+            elif commits:
+                delays.append(commits[-1][0] - last_ms)
+    result.delays_ms = tuple(delays)
+    return result
+
+
+def load(path: Path | None) -> list[Heard]:
+    """What was heard, from the file if it is there; else heard now, and kept there."""
+    if path is not None and path.is_file():
+        return msgspec.json.decode(path.read_bytes(), type=list[Heard])
+    clips = list(heard_clips(Models()))
+    if path is not None:
+        path.write_bytes(msgspec.json.encode(clips))
+    return clips
+
+
+SETTINGS: dict[str, dict[str, object]] = {
+    **{f"silence {ms} ms": {"silence_ms": ms} for ms in (200, 300, 400, 500, 600, 700, 800, 1000)},
+    **{f"model, risk {risk:.2f}": {"turn_end": "model", "cut_off_risk": risk} for risk in (0.02, 0.05, 0.1, 0.15, 0.2)},
+}
+
+
+def main() -> None:
+    """Print the table, for the clips tuned on and those held out, and how many turns the recording becomes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--facts", type=Path, help="where what the models found is kept")
+    clips = load(parser.parse_args().facts)
+    made = [clip for clip in clips if clip.voice != "jfk"]
+    print("cut-offs per 100 pauses (all, up to 700 ms); wait on finished sentences, median and p95, ms")
+    for name, held_out in (("tuned on", False), ("held out", True)):
+        some = [clip for clip in made if clip.held_out == held_out]
+        print(
+            f"\n{name}: {sum(clip.spliced_ms is not None for clip in some)} paused sentences"
+            f" x {len(LENGTHS_MS)} lengths, {sum(clip.spliced_ms is None for clip in some)} finished"
+        )
+        for setting, policy in SETTINGS.items():
+            print(f"  {setting:24} {tally(some, **policy).row()}")
+    for clip in clips:
+        if clip.voice == "jfk":
+            for setting, policy in SETTINGS.items():
+                print(f"  {setting:24} jfk.flac becomes {len(decided(clip.edges, **policy))} turns")
+
+
+if __name__ == "__main__":
+    main()
