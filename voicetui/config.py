@@ -223,6 +223,11 @@ def _checked(config: Config, source: str) -> Config:
         _check_tier(tier, source)
     if STAGED in names:
         raise ConfigError(f"{source}: a tier is named {STAGED!r}: that one answers staged gaps. Choose another name.")
+    if config.endpoint.sure_ms > config.endpoint.unsure_ms:
+        raise ConfigError(
+            f"{source}: endpoint.sure_ms is {config.endpoint.sure_ms:g}, more than unsure_ms "
+            f"{config.endpoint.unsure_ms:g}. unsure_ms must be at least sure_ms."
+        )
     if config.conversation.tier not in names:
         raise ConfigError(
             f"{source}: conversation.tier is {config.conversation.tier!r}, but there is no such tier. "

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import heapq
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import Literal
@@ -41,6 +41,8 @@ _HEARD_MS = 700.0
 _LEAD_MS, _AFTER_MS = 600.0, 1800.0
 _WORDS_MS, _SCORE_MS = 110.0, 60.0
 """From a noticed pause to its words and its score, with both models on a core of their own."""
+_REPLY_MS = 600.0
+"""From the end of the speech to the first sound of a reply that was begun at the pause, and waits for its commit."""
 
 _PER_MS = RATE_HZ // 1000
 
@@ -54,6 +56,7 @@ class Edge(msgspec.Struct, frozen=True):
     text: str = ""
     doubt: str = ""
     score: float = 0.0
+    logprob: float | None = None
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -68,20 +71,22 @@ class Heard(msgspec.Struct, frozen=True):
 
 @dataclass
 class Tally:
-    """What one setting did to some clips."""
+    """What one setting did to some clips. ``short`` pauses are those of up to 700 ms."""
 
     pauses: int = 0
     cut_offs: int = 0
     short: int = 0
     short_cut_offs: int = 0
-    split: int = 0
-    delays_ms: tuple[float, ...] = ()
+    heard: int = 0
+    delays_ms: list[float] = field(default_factory=list)
 
     def row(self) -> str:
+        cut_offs, heard = 100 * self.cut_offs / self.pauses, 100 * self.heard / self.pauses
         delays = np.array(self.delays_ms)
         return (
-            f"{100 * self.cut_offs / self.pauses:5.1f}  {100 * self.short_cut_offs / self.short:5.1f}"
-            f"  {np.median(delays):6.0f}  {np.percentile(delays, 95):6.0f}"
+            f"{cut_offs:6.1f} {100 * self.short_cut_offs / self.short:6.1f} {heard:6.1f}"
+            f" {np.median(delays):7.0f} {delays.mean():6.0f} {np.percentile(delays, 95):6.0f}"
+            f" {100 * np.mean(delays <= 250):5.0f}"
         )
 
 
@@ -111,27 +116,30 @@ class Models:
         there = sound[start : min(end, edge.noticed_sample)]
         words = self._recogniser.recognise(there, True)
         score = self._scorer.run(ScoreTurn(1, 1, start, end), there, start, 0.0).score
-        return Edge("paused", at_ms, noticed_ms, words.text, words.doubt, score)
+        return Edge("paused", at_ms, noticed_ms, words.text, words.doubt, score, words.evidence.logprob)
+
+
+def heard_as(models: Models, sentence: str, voice: str, held_out: bool = False) -> Heard:
+    """A sentence in a voice, heard once: with a pause where it has a bar, else as a finished one."""
+    spliced_ms = None
+    parts = [spoken(sentence, voice)]
+    if "|" in sentence:
+        head, tail = halves(sentence, voice)
+        parts = [head, silence_ms(_HEARD_MS), tail]
+        spliced_ms = _LEAD_MS + head.size / _PER_MS
+    sound = in_room(silence_ms(_LEAD_MS), *parts, silence_ms(_AFTER_MS))
+    return Heard(sentence, voice, held_out, spliced_ms, models.hear(sound))
 
 
 def heard_clips(models: Models) -> Iterator[Heard]:
     """Every sentence in every voice, heard once. Odd sentences, and one voice, are held out."""
     for voice in VOICES:
-        for number, sentence in enumerate(PAUSED):
-            head, tail = halves(sentence, voice)
-            parts = (silence_ms(_LEAD_MS), head, silence_ms(_HEARD_MS), tail, silence_ms(_AFTER_MS))
-            spliced_ms = _LEAD_MS + head.size / _PER_MS
-            yield Heard(sentence, voice, _held_out(number, voice), spliced_ms, models.hear(in_room(*parts)))
-        for number, sentence in enumerate(FINISHED):
-            parts = (silence_ms(_LEAD_MS), spoken(sentence, voice), silence_ms(_AFTER_MS))
-            yield Heard(sentence, voice, _held_out(number, voice), None, models.hear(in_room(*parts)))
+        for sentences in (PAUSED, FINISHED):
+            for number, sentence in enumerate(sentences):
+                yield heard_as(models, sentence, voice, number % 2 == 1 or voice == "rms")
     recording = RECORDINGS / "jfk.flac"
     if recording.is_file():
         yield Heard("jfk.flac", "jfk", True, None, models.hear(np.concatenate((read(recording), silence_ms(2500)))))
-
-
-def _held_out(number: int, voice: str) -> bool:
-    return number % 2 == 1 or voice == "rms"
 
 
 def with_pause(heard: Heard, pause_ms: float) -> Heard:
@@ -186,29 +194,27 @@ def _answer(order: Transcribe | ScoreTurn, edge: Edge, now_ms: float) -> Fact:
     if isinstance(order, ScoreTurn):
         return TurnScored(order.utterance, order.request, order.start_sample, order.end_sample, edge.score, now_ms, 0.0)
     words = (order.utterance, order.request, edge.text, order.final, order.start_sample, order.end_sample)
-    return Transcribed(*words, now_ms, 0.0, Evidence(), edge.doubt)
+    return Transcribed(*words, now_ms, 0.0, Evidence(logprob=edge.logprob), edge.doubt)
 
 
 def tally(clips: Sequence[Heard], **policy: object) -> Tally:
     """Decide every clip at one setting, every pause at every length."""
-    result, delays = Tally(), []
+    result = Tally()
     for clip in clips:
-        lengths = LENGTHS_MS if clip.spliced_ms is not None else (None,)
-        for length in lengths:
-            edges = (with_pause(clip, length) if length is not None else clip).edges
-            commits = decided(edges, **policy)
-            last_ms = edges[-1].at_ms
-            early = any(at_ms < last_ms for at_ms, _ in commits)
-            if length is not None:
-                result.pauses += 1
-                result.cut_offs += early
-                result.short += length <= 700
-                result.short_cut_offs += early and length <= 700
-            elif early:
-                result.split += 1
-            elif commits:
-                delays.append(commits[-1][0] - last_ms)
-    result.delays_ms = tuple(delays)
+        if clip.spliced_ms is None:
+            commits = decided(clip.edges, **policy)
+            if commits:
+                result.delays_ms.append(commits[-1][0] - clip.edges[-1].at_ms)
+            continue
+        for length_ms in LENGTHS_MS:
+            commits = decided(with_pause(clip, length_ms).edges, **policy)
+            resumed_ms = clip.spliced_ms + length_ms
+            early = [at_ms for at_ms, _ in commits if at_ms < resumed_ms]
+            result.pauses += 1
+            result.cut_offs += bool(early)
+            result.short += length_ms <= 700
+            result.short_cut_offs += bool(early) and length_ms <= 700
+            result.heard += bool(early) and max(early[0], clip.spliced_ms + _REPLY_MS) < resumed_ms
     return result
 
 
@@ -222,9 +228,12 @@ def load(path: Path | None) -> list[Heard]:
     return clips
 
 
+_SILENCES_MS = (200, 300, 400, 500, 600, 700, 800, 1000)
 SETTINGS: dict[str, dict[str, object]] = {
-    **{f"silence {ms} ms": {"silence_ms": ms} for ms in (200, 300, 400, 500, 600, 700, 800, 1000)},
-    **{f"model, risk {risk:.2f}": {"turn_end": "model", "cut_off_risk": risk} for risk in (0.02, 0.05, 0.1, 0.15, 0.2)},
+    **{f"silence {ms} ms": {"silence_ms": ms} for ms in _SILENCES_MS},
+    **{f"model, risk {risk:.2f}": {"turn_end": "model", "cut_off_risk": risk} for risk in (0.02, 0.03, 0.05, 0.1)},
+    "model, score alone": {"turn_end": "model", "words_odds": 1.0, "cut_off_risk": 0.15},
+    "model, words alone": {"turn_end": "model", "score_weight": 0.01},
 }
 
 
@@ -234,7 +243,8 @@ def main() -> None:
     parser.add_argument("--facts", type=Path, help="where what the models found is kept")
     clips = load(parser.parse_args().facts)
     made = [clip for clip in clips if clip.voice != "jfk"]
-    print("cut-offs per 100 pauses (all, up to 700 ms); wait on finished sentences, median and p95, ms")
+    print("cut-offs per 100 pauses: all, in pauses up to 700 ms, and those in which a reply was heard;")
+    print("wait on finished sentences, ms: median, mean, p95; waits of at most 250 ms, %")
     for name, held_out in (("tuned on", False), ("held out", True)):
         some = [clip for clip in made if clip.held_out == held_out]
         print(

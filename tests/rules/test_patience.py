@@ -82,6 +82,25 @@ def test_one_score_is_no_decision() -> None:
     assert waited(QUESTION, 0.01) < waited("I have seen the", 0.01), "so do finished words a low one"
 
 
+@pytest.mark.parametrize(
+    "text", ["I was thinking that we", "Is there another", "It lies between", "Do you know whether"]
+)
+def test_words_that_never_stand_last_ask_for_more(text: str) -> None:
+    assert waited(text, 0.98) == 1500
+
+
+@pytest.mark.parametrize(
+    "text", ["So do we.", "Who are they?", "What is it like?", "I would like another.", "Yes, I am."]
+)
+def test_the_same_words_end_finished_sentences(text: str) -> None:
+    assert waited(text, 0.97) == 240
+
+
+def test_a_clause_that_comes_before_its_main_clause_is_waited_for() -> None:
+    assert waited("If it rains tomorrow.", 0.6) >= 700 > waited("It rains tomorrow.", 0.6)
+    assert waited("If it rains tomorrow, we stay at home.", 0.97) == waited("When does it rain?", 0.97) == 240
+
+
 # what this speaker does
 
 
@@ -202,7 +221,7 @@ def test_doubtful_words_are_no_reason_to_hurry() -> None:
     desk.speech(1000, 2000)
     desk.score(0.97)
     desk.words("Thank you.", doubt="invented", at_ms=2150)
-    assert [order.due_ms for order in desk.all(WakeAt) if order.why == "endpoint"] == [2500]
+    assert {order.due_ms for order in desk.all(WakeAt) if order.why == "endpoint"} == {2500}
 
 
 def test_a_broken_model_is_not_asked_again_and_turns_end_by_silence() -> None:

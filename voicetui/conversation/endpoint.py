@@ -198,7 +198,7 @@ def _reconsider(step: Step) -> None:
         return
     if utterance.pause is None or utterance.pause.user_end_ms is None:
         return
-    words = utterance.text if utterance.settled and not utterance.doubt else None
+    words = None if not utterance.settled else "" if utterance.doubt else utterance.text
     score = utterance.pause.score
     wait = patience.wait_for(step.state.policy, _silence_ms(step), score, words, step.state.own_pauses_ms)
     if wait != utterance.wait:

@@ -6,7 +6,7 @@ import math
 
 from voicetui.conversation.policy import Policy
 from voicetui.conversation.state import Step, Wait
-from voicetui.conversation.words import backchannel, unfinished
+from voicetui.conversation.words import backchannel, ends, unfinished
 
 _LONGEST_PAUSE_MS = 2000.0
 
@@ -17,13 +17,14 @@ def wait_for(
     """The silence that ends the turn, by what is known now.
 
     ``silence_ms`` counts where nothing is: no ``score``, or ``words`` not settled (None).  Words that ask for more
-    need the longest silence whatever the score.
+    need the longest silence whatever the score, and words nobody believes ("") are no reason to hurry.
     """
     if words is not None and unfinished(words) and not backchannel(words):
         return Wait(policy.unfinished_ms, "unfinished words")
     if score is None or words is None:
         return Wait(silence_ms, "silence")
-    return Wait(_until_safe_ms(policy, over(policy, score, words), own_ms), "turn model")
+    ms = _until_safe_ms(policy, over(policy, score, words), own_ms)
+    return Wait(ms if words else max(ms, silence_ms), "turn model")
 
 
 def over(policy: Policy, score: float, words: str) -> float:
@@ -33,15 +34,6 @@ def over(policy: Policy, score: float, words: str) -> float:
     if ends(words):
         odds *= policy.words_odds
     return odds / (1.0 + odds)
-
-
-def ends(words: str) -> bool:
-    """Whether the words end like a sentence.
-
-    >>> ends("Is it far?"), ends("I think it was")
-    (True, False)
-    """
-    return words.rstrip().rstrip("\"')”’").endswith((".", "!", "?"))
 
 
 def learn(step: Step, pause_ms: float) -> None:

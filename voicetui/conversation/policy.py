@@ -34,8 +34,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What the score's log-odds count for: less than 1, for it is sure of itself where it is wrong, too."""
     least_doubt: float = 0.03
     """A score nearer to 0 or 1 than this counts as this near."""
-    words_odds: float = 4.0
-    """By what factor a full stop or a question mark at the end raises the odds that the turn is over."""
+    words_odds: float = 5.0
+    """By what factor words that end like a sentence raise the odds that the turn is over."""
     pauses_ms: tuple[float, ...] = (250.0, 300.0, 350.0, 400.0, 450.0, 500.0, 550.0, 600.0, 700.0, 800.0, 900.0, 1000.0)
     """Pauses inside sentences of a speaker of whom nothing is known yet; what is learnt in the session is added."""
     pauses_kept: int = 12

@@ -74,6 +74,24 @@ _ASK_FOR_MORE = frozenset(
         "most",
         "also",
         "please",
+        "i",
+        "we",
+        "he",
+        "she",
+        "they",
+        "am",
+        "between",
+        "during",
+        "until",
+        "unless",
+        "while",
+        "although",
+        "since",
+        "whether",
+        "every",
+        "another",
+        "like",
+        "want",
     ]
 )
 _NEVER_LAST = frozenset(
@@ -98,6 +116,10 @@ _NEVER_LAST = frozenset(
         "i'd",
         "i'll",
         "very",
+        "although",
+        "unless",
+        "whether",
+        "every",
     ]
 )
 """Words that no question ends with."""
@@ -125,9 +147,23 @@ _FINISHED_WITH_ONE = frozenset(
         "have",
         "has",
         "had",
+        "i",
+        "we",
+        "he",
+        "she",
+        "they",
+        "am",
+        "since",
+        "another",
+        "like",
+        "want",
     ]
 )
 """Words that ask for more, but also end finished sentences often enough that a full stop after them is believed."""
+
+_OPEN_A_CLAUSE = frozenset(
+    ["if", "when", "whenever", "while", "although", "because", "unless", "until", "since", "once", "after", "before"]
+)
 
 _BACKCHANNEL = frozenset(
     [
@@ -190,6 +226,19 @@ def unfinished(text: str) -> bool:
     if bare.endswith("?"):
         return last in _NEVER_LAST
     return not (last in _FINISHED_WITH_ONE and bare.endswith((".", "!")))
+
+
+def ends(text: str) -> bool:
+    """Whether the text ends like a sentence that can stand alone: not the clause before its main clause.
+
+    >>> ends("Is it far?"), ends("I think it was"), ends("If it rains tomorrow.")
+    (True, False, False)
+    """
+    bare = text.rstrip().rstrip("\"')”’")
+    words = normalise_words(bare)
+    if bare.endswith(("?", "!")) or not words:
+        return bool(words)
+    return bare.endswith(".") and not (words[0] in _OPEN_A_CLAUSE and "," not in bare)
 
 
 def backchannel(text: str) -> bool:
