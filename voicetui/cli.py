@@ -7,12 +7,12 @@ import asyncio
 import re
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from voicetui import __version__
+from voicetui.benchmark import add_arguments as _add_bench
 from voicetui.config import Config, ConfigError, assets, load_config
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def live(arguments: argparse.Namespace) -> int:
     """Talk to it on the real devices."""
+    from voicetui.progress import pull_missing
     from voicetui.sound.devices import list_devices
     from voicetui.wiring import Choice
 
@@ -70,12 +71,13 @@ def live(arguments: argparse.Namespace) -> int:
     if advice:
         print(f"voicetui: {advice}", file=sys.stderr)
         return 1
-    _pull_missing(config)
+    pull_missing(config)
     return _headless(arguments, config, choice, seconds=arguments.seconds)
 
 
 def demo(arguments: argparse.Namespace) -> int:
     """A scripted person talks to the real pipeline."""
+    from voicetui.progress import pull_missing
     from voicetui.rehearse.scenario import load_scenario
     from voicetui.wiring import Choice
 
@@ -95,7 +97,7 @@ def demo(arguments: argparse.Namespace) -> int:
         aloud=True,
     )
     if arguments.headless:
-        _pull_missing(config)
+        pull_missing(config)
         return _headless(arguments, config, choice)
     return _screen(arguments, config, choice, "")
 
@@ -103,6 +105,7 @@ def demo(arguments: argparse.Namespace) -> int:
 def run_inputs(arguments: argparse.Namespace) -> int:
     """Converse with files or a scenario instead of a person."""
     from voicetui.ports import SoundError
+    from voicetui.progress import pull_missing
     from voicetui.rehearse.scenario import ScenarioError, load_scenario, of_files
     from voicetui.sound.wav import read_audio
     from voicetui.wiring import Choice, Output
@@ -125,12 +128,19 @@ def run_inputs(arguments: argparse.Namespace) -> int:
         scenario = of_files(good)
     for message in refused:
         print(f"voicetui: {message}", file=sys.stderr)
-    _pull_missing(config)
+    pull_missing(config)
     output: Output = "device" if arguments.speaker else "null"
     choice = Choice(
         "run", arguments.tier, arguments.overlap, True, output, record=not arguments.no_record, scenario=scenario
     )
     return _headless(arguments, config, choice, refused=refused)
+
+
+def bench(arguments: argparse.Namespace) -> int:
+    """Compare overlap modes, or tiers, on the same recordings."""
+    from voicetui.benchmark import bench as compare
+
+    return compare(arguments)
 
 
 def models(arguments: argparse.Namespace) -> int:
@@ -205,9 +215,10 @@ def _headless(
 
 
 def _serve(arguments: argparse.Namespace, config: Config) -> int:
+    from voicetui.progress import pull_missing
     from voicetui.serve import serve
 
-    _pull_missing(config)
+    pull_missing(config)
     chosen = [
         word
         for name in ("config", "tier", "overlap")
@@ -220,6 +231,7 @@ def _serve(arguments: argparse.Namespace, config: Config) -> int:
 
 
 def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notice: str) -> int:
+    from voicetui.progress import pull_missing
     from voicetui.serve import NOTICE, served
 
     if not served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -230,7 +242,7 @@ def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notic
         return 2
     from voicetui.screen import show
 
-    _pull_missing(config)
+    pull_missing(config)
     return show(config, choice, notice or (NOTICE if served() else ""), present=getattr(arguments, "present", False))
 
 
@@ -247,23 +259,6 @@ def _no_input_advice(list_devices: object) -> str:
     return "There is no microphone. Plug one in (see `voicetui devices`), or try `voicetui demo`, which needs none."
 
 
-def _pull_missing(config: Config) -> None:
-    from voicetui import models as catalogue
-    from voicetui.progress import Bars
-    from voicetui.wiring import needed_models, spare_models
-
-    missing = [name for name in needed_models(config) if not catalogue.installed(catalogue.find(name))]
-    if not missing:
-        return
-    print(f"First use: fetching {', '.join(missing)} into {catalogue.folder()}", file=sys.stderr)
-    with Bars(sys.stderr) as bars:
-        catalogue.pull([name for name in missing if name not in spare_models(config)], bars.show)
-        for name in missing:
-            if name in spare_models(config):
-                with suppress(catalogue.ModelError):  # the session says what it does without
-                    catalogue.pull([name], bars.show)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="voicetui",
@@ -278,6 +273,7 @@ def _parser() -> argparse.ArgumentParser:
         ("live", live, _add_live),
         ("demo", demo, _add_demo),
         ("run", run_inputs, _add_run),
+        ("bench", bench, _add_bench),
         ("models", models, _add_models),
         ("devices", devices, None),
         ("doctor", doctor, _add_doctor),

@@ -19,6 +19,7 @@ from voicetui.conversation.policy import Policy
 from voicetui.events.orders import STAGED
 from voicetui.events.session import Overlap
 
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
@@ -102,8 +103,8 @@ class Spread(_Table, frozen=True):
 class Price(_Table, frozen=True):
     """USD per million tokens."""
 
-    input: float
-    output: float
+    input: Amount
+    output: Amount
 
 
 class TierTable(_Table, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
 from types import TracebackType
 from typing import TextIO
 
@@ -9,6 +11,7 @@ from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TextColumn
 
 from voicetui import models
+from voicetui.config import Config
 
 
 class Bars:
@@ -46,3 +49,22 @@ class Bars:
         self._bars.update(
             self._tasks[name], description=f"{name}: {progress.phase}", completed=progress.done_bytes, total=total
         )
+
+
+def pull_missing(config: Config) -> None:
+    """Fetch the embedded models that a configuration loads and that are not here yet.
+
+    Raises ``ModelError`` for one the session cannot do without.
+    """
+    from voicetui.wiring import needed_models, spare_models
+
+    missing = [name for name in needed_models(config) if not models.installed(models.find(name))]
+    if not missing:
+        return
+    print(f"First use: fetching {', '.join(missing)} into {models.folder()}", file=sys.stderr)
+    with Bars(sys.stderr) as bars:
+        models.pull([name for name in missing if name not in spare_models(config)], bars.show)
+        for name in missing:
+            if name in spare_models(config):
+                with suppress(models.ModelError):  # the session says what it does without
+                    models.pull([name], bars.show)

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 import numpy as np
@@ -16,7 +16,7 @@ from voicetui import __version__, models
 from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder
 from voicetui.events import Fact
 from voicetui.events.orders import STAGED
-from voicetui.events.session import Duplex, Fault, Overlap, SessionOpened, StopAsked, TierFacts
+from voicetui.events.session import Duplex, Fault, Overlap, Price, SessionOpened, StopAsked, TierFacts
 from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal, JournalWriter, session_folder
 from voicetui.journal.record import Recorder
@@ -73,6 +73,15 @@ class Choice:
     """Gaps to stage from the first turn on; empty: the real pipeline answers."""
     aloud: bool = False
     """The scripted person is heard on the speaker, too."""
+    history_exchanges: int | None = None
+    """How much of the conversation is sent along (0: every turn begins with the same); None: what the rules have."""
+
+
+class Performer(Protocol):
+    """Somebody who speaks without being a person."""
+
+    async def perform(self) -> None:
+        """Say everything; the session is ended when this returns."""
 
 
 @dataclass
@@ -85,7 +94,7 @@ class Wired:
     clock: Clock
     ear: Ear
     watch: Watch = field(default_factory=Watch)
-    person: Person | None = None
+    person: Performer | None = None
     microphone: FileMicrophone | DeviceMicrophone | None = None
     _fed: int = 0
 
@@ -205,7 +214,7 @@ async def converse(wired: Wired) -> None:
         stop_logging(handler)
 
 
-async def _perform(wired: Wired, person: Person) -> None:
+async def _perform(wired: Wired, person: Performer) -> None:
     await person.perform()
     await wired.clock.sleep_until(wired.clock.now_ms() + 300)
     wired.session.post(StopAsked("finished"))
@@ -343,12 +352,24 @@ def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | N
         started_utc=started,
         program=f"voicetui {__version__}",
         tier=tier,
-        tiers=tuple(TierFacts(t.name, t.kind, t.model, t.kind == "simulated") for t in config.tiers),
+        tiers=tuple(_tier_facts(table) for table in config.tiers),
         overlap=choice.overlap or config.conversation.overlap,
         duplex=duplex,
         source=choice.source,
-        config={**shown, "policy": {**msgspec.to_builtins(config.policy()), "staged_gaps_ms": list(choice.gaps_ms)}},
+        config={**shown, "policy": _policy(config, choice)},
     )
+
+
+def _policy(config: Config, choice: Choice) -> dict[str, object]:
+    policy = {**msgspec.to_builtins(config.policy()), "staged_gaps_ms": list(choice.gaps_ms)}
+    if choice.history_exchanges is not None:
+        policy["history_exchanges"] = choice.history_exchanges
+    return policy
+
+
+def _tier_facts(table: TierTable) -> TierFacts:
+    price = Price(table.price.input, table.price.output) if table.price is not None else None
+    return TierFacts(table.name, table.kind, table.model, table.kind == "simulated", price)
 
 
 def _without_secrets(value: object) -> object:

@@ -27,7 +27,7 @@ def remember(step: Step, user_text: str, heard_text: str, interrupted: bool) -> 
     history = (*step.state.history, Exchange(user_text, heard_text.strip(), interrupted))
     most = step.state.policy.history_exchanges
     if len(history) > most:
-        history = history[-(most // 2) :]
+        history = history[len(history) - most // 2 :]
     step.set(history=history)
 
 

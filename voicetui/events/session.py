@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from voicetui.events.base import Fact
 
 Overlap = Literal["none", "clause", "full"]
 Duplex = Literal["half", "full"]
 
 
+class Price(msgspec.Struct, frozen=True):
+    """What a tier asks, USD per million tokens."""
+
+    input: float
+    output: float
+
+
 class TierFacts(Fact, frozen=True):
-    """A tier the session knows: its name, its kind, the model it names, and whether it is simulated."""
+    """A tier the session knows: its name, its kind, the model it names, whether it is simulated, and its price."""
 
     name: str
     kind: str
     model: str
     simulated: bool = False
+    price: Price | None = None
 
 
 class SessionOpened(Fact, frozen=True):

@@ -142,7 +142,7 @@ class Person:
             start_ms = (watch.reply_start_ms or clock.now_ms()) + line.after_ms if heard else clock.now_ms()
         else:
             start_ms = max(clock.now_ms(), watch.last_quiet_ms) + line.after_ms
-        sound = self._joined(line.say)
+        sound = joined(line.say, self._sounds)
         self._on_line(line)
         begins_ms = self._mouth.play(sound, start_ms)
         ends_ms = begins_ms + len(sound) / RATE_HZ * 1e3
@@ -166,19 +166,20 @@ class Person:
 
         patience_ms = silent_ms + self._scenario.patience_ms
         if not await watch.until(lambda: answered() or over(), clock, patience_ms) and self._scenario.impatient:
-            again = self._joined(self._scenario.impatient)
+            again = joined(self._scenario.impatient, self._sounds)
             ends_ms = self._mouth.play(again, clock.now_ms()) + len(again) / RATE_HZ * 1e3
             await clock.sleep_until(ends_ms)
         await watch.until(over, clock, ends_ms + self._scenario.give_up_ms)
         if answered():
             await watch.until(lambda: watch.idle or watch.closed, clock, clock.now_ms() + self._scenario.give_up_ms)
 
-    def _joined(self, say: Sequence[str | float]) -> Pcm16:
-        pieces = [
-            self._sounds[each] if isinstance(each, str) else np.zeros(round(each * RATE_HZ / 1e3), np.int16)
-            for each in say
-        ]
-        return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
+
+def joined(say: Sequence[str | float], sounds: Mapping[str, Pcm16]) -> Pcm16:
+    """What a line's ``say`` sounds like: its clips from ``sounds`` and its pauses (ms), int16 [n] at 16 kHz."""
+    pieces = [
+        sounds[each] if isinstance(each, str) else np.zeros(round(each * RATE_HZ / 1e3), np.int16) for each in say
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros(0, np.int16)
 
 
 def last_sound_ms(samples: Pcm16) -> float:

@@ -282,7 +282,8 @@ class Hands(Generic[SoundT]):
 
     def _discard(self, basis: Basis, sound: ClauseSound, reason: str) -> None:
         samples = round(sound.duration_ms * RATE_HZ / 1000)
-        self._post(Discarded(basis, "synthesize", samples=samples, reason=reason), self._clock.now_ms())
+        ms = round(sound.at_ms - sound.fact.started_ms, 3)
+        self._post(Discarded(basis, "synthesize", samples=samples, ms=ms, reason=reason), self._clock.now_ms())
 
     def shut(self, at_ms: float) -> bool:
         """Whether sound that was at the ADC at ``at_ms`` is kept from the detector. It comes here some time later."""

@@ -10,24 +10,9 @@ import msgspec
 from voicetui.events import Basis, Entry
 from voicetui.events.orders import STAGED, Cancel, Commit, EndTurn, Generate
 from voicetui.events.reply import GenerationCancelled, GenerationEnded, TokensArrived
+from voicetui.events.session import Overlap, OverlapChosen, Price, SessionOpened
 from voicetui.events.speak import ClauseSynthesized, Discarded
 from voicetui.views.breakdown import difference_ms, finite
-
-
-class Speculation(msgspec.Struct, frozen=True):
-    """The speculation of one turn.
-
-    ``attempts``: generations begun before the commit. ``kept``: the committed basis was one of them.
-    ``wasted_tokens`` were made for nothing; ``estimated`` where a count is not the tier's own. ``saved_ms``: the
-    earlier of audio ready and commit, minus the start of the kept attempt; 0 for a reply that has no sound or was
-    taken back.
-    """
-
-    attempts: int = 0
-    kept: bool = False
-    wasted_tokens: int = 0
-    saved_ms: float = 0.0
-    estimated: bool = False
 
 
 class Waste(msgspec.Struct, frozen=True):
@@ -39,11 +24,39 @@ class Waste(msgspec.Struct, frozen=True):
     ms: float = 0.0
 
 
+class Speculation(msgspec.Struct, frozen=True):
+    """The speculation of one turn.
+
+    ``tried``: a spoken turn that allowed it. ``attempts``: generations begun before the commit. ``kept``: the committed
+    basis was one of them. ``wasted_tokens`` were made for nothing, in ``wasted_ms`` of work (generating from the order
+    to the end, and synthesis); ``estimated`` where a count is not the tier's own. ``saved_ms``: the earlier of audio
+    ready and commit, minus the start of the kept attempt; 0 for a reply that has no sound or was taken back.
+    ``used_tokens`` are those of the reply that stands. ``usd`` is what all its generations cost, ``wasted_usd`` those
+    made for nothing; None where no tier of it has a price. ``discarded``: what was dropped, by stage, whether
+    speculative or not.
+    """
+
+    attempts: int = 0
+    kept: bool = False
+    wasted_tokens: int = 0
+    saved_ms: float = 0.0
+    estimated: bool = False
+    wasted_ms: float = 0.0
+    used_tokens: int = 0
+    usd: float | None = None
+    wasted_usd: float | None = None
+    discarded: dict[str, Waste] = {}
+    tried: bool = False
+
+
 class Ledger(msgspec.Struct, frozen=True):
     """Speculation by turn, what was discarded by stage, and the session's sums (``kept`` counts turns).
 
     The sums hold attempts for speech that never became a turn, too. Ready-made replies of staged gaps are no
-    speculation, and no waste.
+    speculation, and no waste. ``tried`` counts the spoken turns that allowed speculation; ``used_tokens`` are theirs.
+    ``tokens_per_100_ms`` is the rate of exchange: wasted tokens for each 100 ms saved; None where nothing was saved.
+    The two sums of money are USD for 1000 turns like those that were tried, for all generations and for the wasted ones
+    alone; None where no tier used has a price.
     """
 
     turns: dict[int, Speculation]
@@ -52,6 +65,17 @@ class Ledger(msgspec.Struct, frozen=True):
     kept: int
     wasted_tokens: int
     saved_ms: float
+    tried: int = 0
+    wasted_ms: float = 0.0
+    used_tokens: int = 0
+    estimated: bool = False
+    tokens_per_100_ms: float | None = None
+    usd_per_1000_turns: float | None = None
+    wasted_usd_per_1000_turns: float | None = None
+
+
+_CHARS_PER_TOKEN = 4.0
+"""English text with the tokenizers in use."""
 
 
 @dataclass(slots=True)
@@ -60,6 +84,7 @@ class _Attempt:
 
     basis: Basis
     started_ms: float | None = None
+    ended_ms: float | None = None
     speculative: bool = False
     staged: bool = False
     cancelled: bool = False
@@ -68,19 +93,40 @@ class _Attempt:
     estimated: bool = False
     pieces: int = 0
     discarded_tokens: int = 0
+    synthesized_ms: float = 0.0
+    discarded_ms: float = 0.0
+    price: Price | None = None
+    prompt_chars: int = 0
+    prompt_tokens: int | None = None
 
     def tokens(self) -> int:
         """What it made: the tier's count where there is one, never less than what was discarded late."""
         made = self.reported_tokens if self.reported_tokens is not None else self.pieces
         return max(made, self.discarded_tokens)
 
+    def work_ms(self) -> float:
+        """How long was worked on it. Sound that was made and then dropped is told of twice."""
+        generated_ms = 0.0
+        if self.started_ms is not None and self.ended_ms is not None:
+            generated_ms = max(0.0, difference_ms(self.ended_ms, self.started_ms))
+        return generated_ms + max(self.synthesized_ms, self.discarded_ms)
+
+    def usd(self) -> float | None:
+        """What the tier asks for it; a prompt the tier did not count is guessed from its letters."""
+        if self.price is None:
+            return None
+        prompt = self.prompt_tokens if self.prompt_tokens is not None else self.prompt_chars / _CHARS_PER_TOKEN
+        return (prompt * self.price.input + self.tokens() * self.price.output) / 1e6
+
 
 @dataclass(slots=True)
 class _Turn:
     committed_ms: float | None = None
     committed: Basis | None = None
+    tried: bool = False
     taken_back: bool = False
     attempts: dict[Basis, _Attempt] = field(default_factory=dict)
+    discarded: dict[str, Waste] = field(default_factory=dict)
 
 
 class LedgerView:
@@ -91,38 +137,40 @@ class LedgerView:
         self._measured: dict[int, Speculation] = {}
         self._discarded: dict[str, Waste] = {}
         self._stale: set[int] = set()
+        self._prices: dict[str, Price | None] = {}
+        self._overlap: Overlap = "full"
 
     def feed(self, entry: Entry) -> None:
         """Take one entry, in journal order."""
         at_ms, body = finite(entry.at), entry.body
         match body:
+            case SessionOpened():
+                self._overlap = body.overlap
+                self._prices = {tier.name: tier.price for tier in body.tiers}
+            case OverlapChosen():
+                self._overlap = body.overlap
             case Commit():
                 turn = self._turn(body.basis.turn)
                 turn.committed, turn.committed_ms = body.basis, at_ms
+                turn.tried = self._overlap == "full" and body.utterance is not None and body.reason != STAGED
             case EndTurn():
                 self._turn(body.turn).taken_back = body.outcome in ("superseded", "cut_off")
             case Discarded():
                 self._discard(body)
             case Generate():
-                attempt = self._attempt(body.basis)
-                attempt.started_ms = at_ms
-                attempt.staged = body.tier == STAGED
-                attempt.speculative = body.speculative and not attempt.staged
+                self._generate(body, at_ms)
             case Cancel():
-                self._attempt(body.basis).cancelled = True
-            case TokensArrived():
-                self._attempt(body.basis).pieces += sum(1 for token in body.tokens if token.text)
-            case GenerationEnded() if body.completion_tokens is not None:
                 attempt = self._attempt(body.basis)
-                attempt.reported_tokens, attempt.estimated = body.completion_tokens, body.estimated
-            case GenerationCancelled():
-                self._attempt(body.basis).reported_tokens = body.tokens
+                attempt.cancelled = True
+                attempt.ended_ms = at_ms if attempt.ended_ms is None else attempt.ended_ms
             case ClauseSynthesized():
                 attempt = self._attempt(body.basis)
                 if attempt.audio_ready_ms is None:
                     attempt.audio_ready_ms = at_ms
+                if at_ms is not None and finite(body.started_ms) is not None:
+                    attempt.synthesized_ms += max(0.0, difference_ms(at_ms, body.started_ms))
             case _:
-                pass
+                self._generation(entry)
 
     def snapshot(self) -> Ledger:
         """The ledger so far."""
@@ -130,14 +178,48 @@ class LedgerView:
             self._measured[number] = _speculation(self._turns[number])
         self._stale.clear()
         turns = self._measured.values()
+        tried = [turn for turn in turns if turn.tried]
+        wasted_tokens = sum(turn.wasted_tokens for turn in turns)
+        saved_ms = round(sum(turn.saved_ms for turn in turns), 3)
         return Ledger(
             turns=dict(sorted(self._measured.items())),
             discarded=dict(self._discarded),
             attempts=sum(turn.attempts for turn in turns),
             kept=sum(turn.kept for turn in turns),
-            wasted_tokens=sum(turn.wasted_tokens for turn in turns),
-            saved_ms=round(sum(turn.saved_ms for turn in turns), 3),
+            wasted_tokens=wasted_tokens,
+            saved_ms=saved_ms,
+            tried=len(tried),
+            wasted_ms=round(sum(turn.wasted_ms for turn in turns), 3),
+            used_tokens=sum(turn.used_tokens for turn in tried),
+            estimated=any(turn.estimated for turn in turns),
+            tokens_per_100_ms=wasted_tokens / saved_ms * 100 if saved_ms > 0 else None,
+            usd_per_1000_turns=_per_1000([turn.usd for turn in tried], len(tried)),
+            wasted_usd_per_1000_turns=_per_1000([turn.wasted_usd for turn in turns], len(tried)),
         )
+
+    def _generate(self, order: Generate, at_ms: float | None) -> None:
+        attempt = self._attempt(order.basis)
+        attempt.started_ms = at_ms
+        attempt.staged = order.tier == STAGED
+        attempt.speculative = order.speculative and not attempt.staged
+        attempt.price = self._prices.get(order.tier)
+        attempt.prompt_chars = sum(len(message.text) for message in order.messages)
+
+    def _generation(self, entry: Entry) -> None:
+        body = entry.body
+        match body:
+            case TokensArrived():
+                self._attempt(body.basis).pieces += sum(1 for token in body.tokens if token.text)
+            case GenerationEnded():
+                attempt = self._attempt(body.basis)
+                attempt.ended_ms = finite(entry.at) if attempt.ended_ms is None else attempt.ended_ms
+                attempt.prompt_tokens = body.prompt_tokens
+                if body.completion_tokens is not None:
+                    attempt.reported_tokens, attempt.estimated = body.completion_tokens, body.estimated
+            case GenerationCancelled():
+                self._attempt(body.basis).reported_tokens = body.tokens
+            case _:
+                pass
 
     def _turn(self, number: int) -> _Turn:
         self._stale.add(number)
@@ -148,16 +230,19 @@ class LedgerView:
         return attempts.setdefault(basis, _Attempt(basis))
 
     def _discard(self, body: Discarded) -> None:
-        if self._attempt(body.basis).staged:
+        attempt = self._attempt(body.basis)
+        if attempt.staged:
             return
-        waste = self._discarded.get(body.stage, Waste())
-        self._discarded[body.stage] = Waste(
-            count=waste.count + 1,
-            tokens=waste.tokens + body.tokens,
-            samples=waste.samples + body.samples,
-            ms=waste.ms + (finite(body.ms) or 0.0),
-        )
-        self._attempt(body.basis).discarded_tokens += body.tokens
+        for wastes in (self._discarded, self._turn(body.basis.turn).discarded):
+            waste = wastes.get(body.stage, Waste())
+            wastes[body.stage] = Waste(
+                count=waste.count + 1,
+                tokens=waste.tokens + body.tokens,
+                samples=waste.samples + body.samples,
+                ms=waste.ms + (finite(body.ms) or 0.0),
+            )
+        attempt.discarded_tokens += body.tokens
+        attempt.discarded_ms += finite(body.ms) or 0.0
 
 
 def fold_ledger(entries: Iterable[Entry]) -> Ledger:
@@ -168,16 +253,30 @@ def fold_ledger(entries: Iterable[Entry]) -> Ledger:
     return view.snapshot()
 
 
+def _per_1000(usd: list[float | None], turns: int) -> float | None:
+    known = [each for each in usd if each is not None]
+    return sum(known) / turns * 1000 if known and turns else None
+
+
 def _speculation(turn: _Turn) -> Speculation:
-    attempts = [attempt for attempt in turn.attempts.values() if attempt.speculative]
+    real = [attempt for attempt in turn.attempts.values() if not attempt.staged]
+    attempts = [attempt for attempt in real if attempt.speculative]
     kept = next((attempt for attempt in attempts if attempt.basis == turn.committed), None)
     wasted = [attempt for attempt in attempts if _wasted(attempt, turn)]
+    used = [attempt for attempt in real if attempt.basis == turn.committed and not turn.taken_back]
+    priced = any(attempt.price is not None for attempt in real)
     return Speculation(
         attempts=len(attempts),
         kept=kept is not None,
         wasted_tokens=sum(attempt.tokens() for attempt in wasted),
         saved_ms=_saved_ms(kept, turn) if kept is not None else 0.0,
         estimated=any(attempt.reported_tokens is None or attempt.estimated for attempt in wasted),
+        wasted_ms=round(sum(attempt.work_ms() for attempt in wasted), 3),
+        used_tokens=sum(attempt.tokens() for attempt in used),
+        usd=sum(attempt.usd() or 0.0 for attempt in real) if priced else None,
+        wasted_usd=sum(attempt.usd() or 0.0 for attempt in wasted) if priced else None,
+        discarded=dict(turn.discarded),
+        tried=turn.tried,
     )
 
 

@@ -15,10 +15,11 @@ from voicetui.events.speak import ClauseStarted
 from voicetui.views.barge_in import BargeInFigures, BargeInView, Kind, chief_barge_in
 from voicetui.views.breakdown import StagesMs, finite
 from voicetui.views.latency import LatencyView, TurnLatency
-from voicetui.views.ledger import Ledger, LedgerView, Speculation
+from voicetui.views.ledger import Ledger, LedgerView, Speculation, Waste
 from voicetui.views.session_state import FaultSeen, fault_of, staged_gaps_of
 from voicetui.views.statistics import Stats, statistics
 from voicetui.views.transcript import ReplyLine, Transcript, TranscriptView, UserLine
+from voicetui.views.worth import worth
 
 SCHEMA = 1
 COLLISION_TAIL_MS = 300.0
@@ -81,12 +82,21 @@ class FaultSummary(msgspec.Struct, frozen=True):
 
 
 class LedgerSummary(msgspec.Struct, frozen=True):
-    """What speculation cost and saved in the session; ``kept`` counts turns."""
+    """What speculation cost and saved in the session, as in ``Ledger``; ``verdict`` says whether it is worth it."""
 
     attempts: int
     kept: int
     wasted_tokens: int
     saved_ms: float
+    turns: int
+    used_tokens: int
+    wasted_ms: float
+    estimated: bool
+    tokens_per_100_ms: float | None
+    usd_per_1000_turns: float | None
+    wasted_usd_per_1000_turns: float | None
+    discarded: dict[str, Waste]
+    verdict: str
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -180,7 +190,7 @@ class SummaryView:
             collisions=staged_collisions if others is staged else len(collided) - staged_collisions,
             unanswered=outcomes.count("unanswered"),
             rejected=_rejected(transcript),
-            ledger=LedgerSummary(ledger.attempts, ledger.kept, ledger.wasted_tokens, ledger.saved_ms),
+            ledger=_ledger(ledger),
             faults=tuple(FaultSummary(fault.at_ms, fault.stage, fault.message) for fault in self._faults),
             staged_gap_ms=_gaps(latency, self._staged, staged=True) if staged else None,
             staged_cut_offs=sum(turn.outcome == "cut_off" for turn in staged),
@@ -273,6 +283,24 @@ def _stops_ms(barge_ins: dict[int, tuple[BargeInFigures, ...]], left_out: Contai
     """How soon the reply stopped for the user's voice; a key press has no onset of speech."""
     figures = (one for number, turn in barge_ins.items() if number not in left_out for one in turn if one.kind == "bid")
     return [one.stop_ms for one in figures if one.stop_ms is not None]
+
+
+def _ledger(ledger: Ledger) -> LedgerSummary:
+    return LedgerSummary(
+        attempts=ledger.attempts,
+        kept=ledger.kept,
+        wasted_tokens=ledger.wasted_tokens,
+        saved_ms=ledger.saved_ms,
+        turns=ledger.tried,
+        used_tokens=ledger.used_tokens,
+        wasted_ms=ledger.wasted_ms,
+        estimated=ledger.estimated,
+        tokens_per_100_ms=ledger.tokens_per_100_ms,
+        usd_per_1000_turns=ledger.usd_per_1000_turns,
+        wasted_usd_per_1000_turns=ledger.wasted_usd_per_1000_turns,
+        discarded=ledger.discarded,
+        verdict=worth(ledger),
+    )
 
 
 def _rejected(transcript: Transcript) -> tuple[Rejected, ...]:

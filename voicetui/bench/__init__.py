@@ -1,0 +1,1 @@
+"""Measuring: settings on the same recordings, interleaved, with intervals."""
