@@ -134,6 +134,8 @@ def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
             median = f"median {name} {gap['p50']:.0f} ms, max {gap['max']:.0f} ms, n = {gap['n']}"
             counts = f"cut-offs {summary[before + 'cut_offs']}, collisions {summary[before + 'collisions']}"
             print(f"{median}, {counts}", file=sys.stderr)
+    if summary["ledger"]["turns"]:
+        print(summary["ledger"]["verdict"], file=sys.stderr)
     if lag is not None:
         print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
     if json_file is not None:

@@ -69,7 +69,10 @@ def test_the_summary_has_exactly_the_keys_of_the_schema() -> None:
         "onset_ms", "ducked_ms", "stop_ms", "decided_ms", "kind", "heard_words", "generated_words",
     ]  # fmt: skip
     assert list(summary["gap_ms"]) == list(summary["barge_in_stop_ms"]) == STATS
-    assert list(summary["ledger"]) == ["attempts", "kept", "wasted_tokens", "saved_ms"]
+    assert list(summary["ledger"]) == [
+        "attempts", "kept", "wasted_tokens", "saved_ms", "turns", "used_tokens", "wasted_ms", "estimated",
+        "tokens_per_100_ms", "usd_per_1000_turns", "wasted_usd_per_1000_turns", "discarded", "verdict",
+    ]  # fmt: skip
     assert summary["schema"] == 1
 
 

@@ -35,6 +35,15 @@ async def test_nothing_is_wider_or_longer_than_the_terminal(size: tuple[int, int
         assert "q quit" in lines[-1], "the way out is always in sight"
 
 
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_ledger_is_one_key_away(size: tuple[int, int], golden: CompareGolden) -> None:
+    async with on_stage(SCENES["finished"](), size) as stage:
+        await stage.press("l")
+        golden(f"ledger-{size[0]}x{size[1]}", stage.text())
+        await stage.press("escape")
+        assert "conversation" in stage.text()
+
+
 async def test_help_has_every_key_on_the_smallest_screen() -> None:
     from voicetui.tui.actions import ACTIONS
 

@@ -47,6 +47,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("later", ("right",), "→", "", "Timeline: later"),
     Action("follow", ("f", "end"), "f", "follow", "Follow the session again", 12),
     Action("present", ("p",), "p", "present", "Presenter mode: one huge gap", 9),
+    Action("ledger", ("l",), "l", "ledger", "What speculation saves and wastes", 14),
     Action("look", ("T",), "T", "theme", "Next theme"),
     Action("copy", ("c",), "c", "copy", "Copy the selected turn"),
     Action("picture", ("S",), "S", "picture", "Save a picture (SVG)"),

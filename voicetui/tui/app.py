@@ -27,6 +27,7 @@ from voicetui.tui.figures import STAGES, gaps_of, gaps_text
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.screens.choose import ChooseScreen
 from voicetui.tui.screens.help import HelpScreen
+from voicetui.tui.screens.ledger import LedgerScreen
 from voicetui.tui.screens.live import LiveScreen
 from voicetui.tui.screens.presenter import PresenterScreen
 from voicetui.tui.themes import DARK, THEMES
@@ -240,6 +241,11 @@ class VoiceTui(App[None]):
         """Show what everything means."""
         self.push_screen(HelpScreen())
 
+    def action_ledger(self) -> None:
+        """Show what speculation saves and wastes."""
+        if self._view is not None:
+            self.push_screen(LedgerScreen(self._view.ledger))
+
     def action_dismiss(self) -> None:
         """Put the message away."""
         self._feed.dismiss_fault()
@@ -283,7 +289,9 @@ class VoiceTui(App[None]):
 
 def _covered(screen: Screen[None], stack: Sequence[Screen[Any]]) -> bool:
     """Whether a screen that fills the terminal lies above."""
-    return any(isinstance(above, PresenterScreen | HelpScreen) for above in stack[stack.index(screen) + 1 :])
+    return any(
+        isinstance(above, PresenterScreen | HelpScreen | LedgerScreen) for above in stack[stack.index(screen) + 1 :]
+    )
 
 
 def _tier_note(tier: TierFacts | None) -> str:

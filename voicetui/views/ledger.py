@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -180,7 +181,7 @@ class LedgerView:
         turns = self._measured.values()
         tried = [turn for turn in turns if turn.tried]
         wasted_tokens = sum(turn.wasted_tokens for turn in turns)
-        saved_ms = round(sum(turn.saved_ms for turn in turns), 3)
+        saved_ms = round(math.fsum(turn.saved_ms for turn in turns), 3)
         return Ledger(
             turns=dict(sorted(self._measured.items())),
             discarded=dict(self._discarded),
@@ -189,7 +190,7 @@ class LedgerView:
             wasted_tokens=wasted_tokens,
             saved_ms=saved_ms,
             tried=len(tried),
-            wasted_ms=round(sum(turn.wasted_ms for turn in turns), 3),
+            wasted_ms=round(math.fsum(turn.wasted_ms for turn in turns), 3),
             used_tokens=sum(turn.used_tokens for turn in tried),
             estimated=any(turn.estimated for turn in turns),
             tokens_per_100_ms=wasted_tokens / saved_ms * 100 if saved_ms > 0 else None,
@@ -271,7 +272,7 @@ def _speculation(turn: _Turn) -> Speculation:
         wasted_tokens=sum(attempt.tokens() for attempt in wasted),
         saved_ms=_saved_ms(kept, turn) if kept is not None else 0.0,
         estimated=any(attempt.reported_tokens is None or attempt.estimated for attempt in wasted),
-        wasted_ms=round(sum(attempt.work_ms() for attempt in wasted), 3),
+        wasted_ms=round(math.fsum(attempt.work_ms() for attempt in wasted), 3),
         used_tokens=sum(attempt.tokens() for attempt in used),
         usd=sum(attempt.usd() or 0.0 for attempt in real) if priced else None,
         wasted_usd=sum(attempt.usd() or 0.0 for attempt in wasted) if priced else None,

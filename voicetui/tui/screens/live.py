@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 
 from voicetui.tui.drawn import Drawn
@@ -11,6 +11,7 @@ from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.conversation import Conversation
 from voicetui.tui.widgets.gap import GapPanel
 from voicetui.tui.widgets.keys_line import KeysLine
+from voicetui.tui.widgets.ledger import LedgerPanel
 from voicetui.tui.widgets.meters import Meters
 from voicetui.tui.widgets.notice import NoticeBar
 from voicetui.tui.widgets.panel import Panel
@@ -33,13 +34,14 @@ class LiveScreen(Screen[None]):
         #gap { width: 32; margin-left: 2; }
         #lower { height: 10; display: none; }
         #waterfall { width: 1fr; }
-        #recent { width: 44; margin-left: 2; }
+        #right { width: 44; margin-left: 2; }
         &.-wide #gap { width: 44; }
-        &.-huge #gap, &.-huge #recent { width: 76; }
+        &.-huge #gap, &.-huge #right { width: 76; }
         &.-tall #lower { display: block; }
         &.-lofty #lower { display: block; height: 14; }
         &.-lofty #timeline { height: 13; }
-        &.-narrow #recent { display: none; }
+        &.-lofty #ledger { height: 6; }
+        &.-narrow #right { display: none; }
     }
     """
 
@@ -61,7 +63,9 @@ class LiveScreen(Screen[None]):
         yield TimelinePanel(id="timeline")
         with Horizontal(id="lower"):
             yield Waterfall(id="waterfall")
-            yield RecentTurns(id="recent")
+            with Vertical(id="right"):
+                yield RecentTurns(id="recent")
+                yield LedgerPanel(id="ledger")
         yield TypeLine(id="type")
         yield KeysLine(id="keys")
 

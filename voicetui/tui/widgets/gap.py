@@ -11,6 +11,7 @@ from voicetui.tui.big import MEDIUM, SMALL, Face, big
 from voicetui.tui.canvas import rule
 from voicetui.tui.figures import tail, whole
 from voicetui.tui.ink import BLANK, Ink, Row, Run
+from voicetui.tui.table import table
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
 from voicetui.tui.widgets.recent import strip
@@ -86,35 +87,19 @@ def _number(view: ScreenView, selected: int | None, face: Face, width: int) -> l
 def _figures(view: ScreenView, width: int) -> list[Row]:
     stats, summary = view.summary.gap_ms, view.summary
     rhythm = "–" if stats.rhythm is None else f"±{whole(stats.rhythm)}"
-    rows = _table([("n", str(stats.n)), ("p50", whole(stats.p50)), ("p95", tail(stats))], width)
-    rows += _table([("max", whole(stats.max)), ("IQR", whole(stats.iqr)), ("rhythm", rhythm)], width)
+    rows = table([("n", str(stats.n)), ("p50", whole(stats.p50)), ("p95", tail(stats))], width)
+    rows += table([("max", whole(stats.max)), ("IQR", whole(stats.iqr)), ("rhythm", rhythm)], width)
     if summary.staged_gap_ms is not None:
         staged = summary.staged_gap_ms
-        rows += _table([("staged gap n", str(staged.n)), ("p50", whole(staged.p50)), ("max", whole(staged.max))], width)
+        rows += table([("staged gap n", str(staged.n)), ("p50", whole(staged.p50)), ("max", whole(staged.max))], width)
     counts = [("cut-offs", summary.cut_offs), ("collisions", summary.collisions)]
     if width >= 40:
         counts.append(("unanswered", summary.unanswered))
-    rows += _table([(name, str(count)) for name, count in counts], width)
+    rows += table([(name, str(count)) for name, count in counts], width)
     stops, ledger = summary.barge_in_stop_ms, summary.ledger
     if width >= 40 and stops.n:
-        rows += _table([("barge-in stop", whole(stops.p50)), ("max", whole(stops.max)), ("n", str(stops.n))], width)
+        rows += table([("barge-in stop", whole(stops.p50)), ("max", whole(stops.max)), ("n", str(stops.n))], width)
     if width >= 40 and ledger.attempts:
         kept = f"{ledger.kept} of {ledger.attempts}"
-        rows += _table([("speculation kept", kept), ("wasted", f"{ledger.wasted_tokens} tokens")], width)
+        rows += table([("speculation kept", kept), ("wasted", f"{ledger.wasted_tokens} tokens")], width)
     return rows
-
-
-def _table(cells: list[tuple[str, str]], width: int) -> list[Row]:
-    """Names and figures in a row; what does not fit goes to the next."""
-    rows: list[Row] = []
-    runs: list[Run] = [Run("  ")]
-    used = 2
-    for name, figure in cells:
-        size = len(name) + 1 + len(figure)
-        if used > 2 and used + 2 + size > width:
-            rows.append(Row(tuple(runs)))
-            runs, used = [Run("  ")], 2
-        runs += [Run("  ")] if used > 2 else []
-        runs += [Run(f"{name} ", "dim"), Run(figure, "strong")]
-        used += size + (2 if used > 2 else 0)
-    return [*rows, Row(tuple(runs))]
