@@ -35,7 +35,9 @@ def voicetui(*arguments: str, cwd: Path | None = None, **environment: str) -> su
     )
 
 
-@pytest.mark.parametrize("command", [(), ("live",), ("demo",), ("run",), ("bench",), ("models",), ("devices",), ("doctor",)])
+@pytest.mark.parametrize(
+    "command", [(), ("live",), ("demo",), ("run",), ("bench",), ("models",), ("devices",), ("doctor",)]
+)
 def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         run([*command, "--help"])
