@@ -203,8 +203,8 @@ class _Run:
             print(figures, end="")
         else:
             print(report_text(report))
-            if json_file is not None:
-                json_file.write_text(figures, "utf-8")
+            if json_file is not None and not _written(json_file, figures):
+                return 1
         if not complete:
             _tell(f"voicetui: the bench was ended after {len(trials)} of {len(self._trials)} turns.")
             return 1
@@ -281,7 +281,18 @@ def _json_file(named: str | None) -> Path | None:
     path = Path(named)
     if not path.parent.is_dir():
         raise ConfigError(f"{path}: its folder does not exist. Create it, or name another file.")
+    if path.is_dir():
+        raise ConfigError(f"{path} is a folder. Name a file in it.")
     return path
+
+
+def _written(path: Path, figures: str) -> bool:
+    try:
+        path.write_text(figures, "utf-8")
+    except OSError as error:
+        _tell(f"voicetui: {path} cannot be written: {error.strerror}. The figures are above.")
+        return False
+    return True
 
 
 def _check_tiers(config: Config, tiers: Sequence[str]) -> None:

@@ -25,6 +25,7 @@ from voicetui.cli import run
         (("overlap", "--tier", "local", "--tier", "pretend-750"), "voicetui bench tiers --tier A --tier B"),
         (("tiers", "--tier", "local"), "compares two tiers or more"),
         (("overlap", "--json", "no/such/folder/figures.json"), "its folder does not exist"),
+        (("overlap", "--json", "/"), "is a folder"),
     ],
 )
 def test_a_wrong_call_is_answered_with_2(
