@@ -8,7 +8,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from voicetui.config import Config
 from voicetui.events import Entry
@@ -73,13 +73,23 @@ class Teller:
             gap, mark = f"staged {gap}" if turn["gap_ms"] is not None else "staged gap, not heard", ""
         heard = turn["heard_text"].strip() or "(nothing heard)"
         print(
-            f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}",
+            f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}{_drafts(turn)}",
             file=self._out,
             flush=True,
         )
 
     def _say(self, text: str) -> None:
         print(text, file=self._talk, flush=True)
+
+
+def _drafts(turn: dict[str, Any]) -> str:
+    """What became of the work begun before the turn was over."""
+    made = turn["speculation"]
+    if not made["attempts"]:
+        return ""
+    kept = f"draft kept, {made['saved_ms']:.0f} ms saved" if made["kept"] else f"{made['attempts']} drafts dropped"
+    wasted = f", {made['wasted_tokens']} tokens wasted" if made["wasted_tokens"] else ""
+    return f"  ({kept}{wasted})"
 
 
 async def run_headless(
