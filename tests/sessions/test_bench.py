@@ -280,5 +280,12 @@ def test_tiers_are_compared_with_the_same_machinery() -> None:
     assert compare(found)["quick-slow"].n == 6
     high = compare(found)["quick-slow"].high_ms
     assert high is not None and high < 0
-    values = report_json(Report("tier", "slow", 3, found, compare(found)))
+    floors = {name: Floor(10, 100, 90, ttft, 100, 120, 30) for name, ttft in (("slow", 700), ("quick", 60))}
+    report = Report("tier", "slow", 3, found, compare(found), floors)
+    values = report_json(report)
     assert set(values["tiers"]) == {"slow", "quick"}
+    assert values["floor_ms"] == {"slow": 1140, "quick": 500}
+    assert values["load_average"] is None
+    text = report_text(report)
+    assert "slow / floor: " in text and "quick / floor: " in text and "quick-slow: median -" in text
+    assert "load average of the machine: not known" in text
