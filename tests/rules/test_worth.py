@@ -29,7 +29,7 @@ def test_worth_it_says_what_is_saved_and_for_what() -> None:
 
 
 def test_a_gain_nobody_notices_is_not_worth_it() -> None:
-    assert worth(ledger(saved_ms=20 * 99.0)).startswith("Speculation is not worth it here: 99 ms saved a turn")
+    assert worth(ledger(saved_ms=20 * 99.9)).startswith("Speculation is not worth it here: 99 ms saved a turn")
     assert worth(ledger(saved_ms=20 * 100.0)).startswith("Speculation is worth it here: 100 ms saved a turn")
 
 

@@ -44,7 +44,7 @@ def worth(ledger: Ledger) -> str:
         return f"No speculation was tried in {_count(turns, 'turn')}."
     about = "about " if ledger.estimated else ""
     rate = f" ({ledger.tokens_per_100_ms:.1f} per 100 ms)" if ledger.tokens_per_100_ms is not None else ""
-    saved = f"{ledger.saved_ms / turns:.0f} ms saved a turn"
+    saved = f"{int(ledger.saved_ms / turns)} ms saved a turn"  # not rounded up: 99.6 is less than 100
     bargain = f"{saved} for {about}{ledger.wasted_tokens / turns:.1f} wasted tokens a turn{rate}"
     counts = f"n = {_count(turns, 'turn')}, {_count(ledger.attempts, 'draft')}, {ledger.kept} kept{_money(ledger)}"
     if answer == "too few":
