@@ -43,6 +43,7 @@ class Conversation(_Table, frozen=True):
     tier: Name = "local"
     overlap: Overlap = "full"
     system_prompt: str = "You are a helpful assistant."
+    prewarm: bool = True
 
 
 class Audio(_Table, frozen=True):
@@ -141,6 +142,7 @@ class Config(_Table, frozen=True):
         """The rules' numbers."""
         return Policy(
             system_prompt=self.conversation.system_prompt,
+            prewarm=self.conversation.prewarm,
             silence_ms=self.endpoint.silence_ms,
             turn_end=self.endpoint.policy,
             sure_ms=self.endpoint.sure_ms,

@@ -210,6 +210,18 @@ class StreamEnded:
     note: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Prefilled:
+    """How far a prompt is worked through ahead of its request: ``new_tokens`` by now, ``cached_tokens`` were known.
+
+    ``connection`` is the one opened or kept alive for it.
+    """
+
+    new_tokens: int = 0
+    cached_tokens: int = 0
+    connection: Literal["new", "reused", "none"] = "none"
+
+
 StreamItem: TypeAlias = Requested | ByteRead | TokenRead | StreamEnded
 
 
@@ -229,6 +241,13 @@ class Tier(Protocol):
         answer.
 
         Closing the iterator (``aclose``) or cancelling the task that reads it closes the socket before it returns.
+        """
+
+    def prewarm(self, messages: tuple[Message, ...]) -> AsyncIterator[Prefilled]:
+        """Work ahead on a prompt that begins with ``messages``, whose last is the user's words so far; tells how far.
+
+        Does only what costs nothing, and nothing before the tier is warm. Closing the iterator or cancelling the task
+        that reads it ends the work at the server, too. Raises ``StageError``.
         """
 
     async def idle_ms(self, timeout_ms: float) -> float | None:

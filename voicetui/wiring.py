@@ -262,6 +262,7 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_token
             max_tokens=tokens,
             temperature=table.temperature,
             threads=threads,
+            extra=table.extra,
         )
     assert table.base_url is not None
     return OpenAiTier(

@@ -85,7 +85,7 @@ class Seen:
 
 
 class MockLlm:
-    """A scripted HTTP/1.1 server on the loopback. Replies are used in turn, the last one for ever."""
+    """A scripted HTTP/1.1 server on the loopback. Replies are used in turn, the last for ever; ``HEAD`` uses none."""
 
     def __init__(self, *replies: Reply) -> None:
         self.replies = list(replies)
@@ -134,6 +134,10 @@ class MockLlm:
         length = next((line for line in head.lower().split("\r\n") if line.startswith("content-length:")), "x:0")
         body = await reader.readexactly(int(length.split(":")[1]))
         self.seen.append(Seen(number, head, json.loads(body or b"{}")))
+        if head.startswith("HEAD "):
+            writer.write(b"HTTP/1.1 200 X\r\nContent-Length: 9\r\n\r\n")
+            await writer.drain()
+            return True
         reply = self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
         if reply.silent:
             return False

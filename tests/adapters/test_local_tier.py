@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from voicetui.events.orders import Message
-from voicetui.ports import ByteRead, Requested, StageError, StreamEnded, StreamItem, TokenRead
+from voicetui.ports import ByteRead, Prefilled, Requested, StageError, StreamEnded, StreamItem, TokenRead
 from voicetui.reply.local_tier import LocalTier, default_threads
 from voicetui.runtime.clock import SystemClock
 
@@ -60,6 +60,62 @@ async def test_after_warming_the_system_prompt_is_in_the_cache(tier: LocalTier) 
     assert end.prompt_tokens is not None
     assert end.cached_tokens is not None
     assert end.prompt_tokens - end.cached_tokens < 16
+
+
+async def ahead(tier: LocalTier, words: str, steps: int = 10_000) -> Prefilled:
+    """Work ahead on words, but at most for so many steps; how far it came."""
+    done = Prefilled()
+    async with aclosing(tier.prewarm(asking(words))) as items:
+        async for step in items:
+            done, steps = step, steps - 1
+            if steps == 0:
+                break
+    return done
+
+
+@pytest.mark.models
+async def test_words_worked_ahead_on_are_in_the_cache_when_the_request_comes(tier: LocalTier) -> None:
+    await collect(tier, "Forget this.", tokens=1)
+    done = await ahead(tier, "What should I do when my neighbour plays loud music in the middle of")
+    end = (await collect(tier, "What should I do when my neighbour plays loud music in the middle of the night?"))[-1]
+    assert isinstance(end, StreamEnded)
+    assert end.prompt_tokens is not None
+    assert end.cached_tokens is not None
+    assert end.cached_tokens == done.cached_tokens + done.new_tokens
+    assert end.prompt_tokens - end.cached_tokens < 10
+    again = await ahead(tier, "What should I do when my neighbour plays loud music")
+    assert again.new_tokens <= 1, "known already"
+
+
+@pytest.mark.models
+async def test_working_ahead_that_is_ended_frees_the_slot_and_keeps_what_was_done(tier: LocalTier) -> None:
+    clock = SystemClock()
+    started_ms = clock.now_ms()
+    whole = await ahead(tier, "fish " * 300)
+    whole_ms = clock.now_ms() - started_ms
+    part = await ahead(tier, "bird " * 300, steps=3)
+    assert 0 < part.new_tokens < whole.new_tokens / 2
+    started_ms = clock.now_ms()
+    assert await tier.idle_ms(60_000) is not None
+    assert clock.now_ms() - started_ms < whole_ms / 2
+    again = await ahead(tier, "bird " * 300, steps=1)
+    assert again.cached_tokens >= part.cached_tokens + part.new_tokens - 1
+
+
+@pytest.mark.models
+async def test_a_reply_asked_for_in_the_midst_of_working_ahead_does_not_wait_for_its_end(tier: LocalTier) -> None:
+    clock = SystemClock()
+    started_ms = clock.now_ms()
+    await ahead(tier, "horse " * 300)
+    whole_ms = clock.now_ms() - started_ms
+    await ahead(tier, "sheep " * 300, steps=2)
+    started_ms = clock.now_ms()
+    await collect(tier, "Say hello.", tokens=1)
+    assert clock.now_ms() - started_ms < whole_ms / 2
+
+
+async def test_a_tier_that_is_not_warm_does_nothing_ahead(tmp_path: Path) -> None:
+    assert await ahead(LocalTier(SystemClock(), "local", "m", tmp_path / "none.gguf"), "Hello") == Prefilled()
 
 
 @pytest.mark.models

@@ -132,6 +132,13 @@ async def test_cancelling_the_reader_ends_at_once(tier: Tier) -> None:
     assert isinstance((await collect(tier))[-1], StreamEnded)
 
 
+async def test_working_ahead_changes_no_words_and_counts_up(tier: Tier) -> None:
+    plain = [item.text for item in await collect(tier) if isinstance(item, TokenRead)]
+    done = [step async for step in tier.prewarm((*ASKED[:-1], Message("user", "What is the")))]
+    assert [step.new_tokens for step in done] == sorted(step.new_tokens for step in done)
+    assert [item.text for item in await collect(tier) if isinstance(item, TokenRead)] == plain
+
+
 async def test_the_same_words_for_the_same_messages(tier: Tier) -> None:
     first, second = [[item.text for item in await collect(tier) if isinstance(item, TokenRead)] for _ in range(2)]
     assert "".join(first) == "".join(second)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicetui.conversation import barge_in, commands, endpoint, floor, late, staged
+from voicetui.conversation import barge_in, commands, endpoint, floor, late, prewarm, staged
 from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
@@ -44,6 +44,7 @@ def decide(state: State, entry: Entry) -> tuple[State, tuple[Order, ...]]:
     commands.commit_typed(step)
     endpoint.commit_if_over(step)
     staged.prepare(step)
+    prewarm.follow(step, entry.body)
     if step.state.stopping and step.state.ending is None:
         step.set(over=True)
         step.order(EndSession(step.state.stopping))

@@ -55,6 +55,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """
     attempts: int = 3
     """Speculative generations for one turn, at most."""
+    prewarm: bool = True
+    """In mode ``full``, tiers work ahead on the next prompt while the user speaks, and while nobody does."""
     lookahead: int = 2
     """Clauses synthesised beyond the one being heard, at most."""
     bid_pause_ms: float = 200.0

@@ -135,6 +135,22 @@ class Exchange(msgspec.Struct, frozen=True, array_like=True):
     interrupted: bool = False
 
 
+class Ahead(msgspec.Struct, frozen=True):
+    """The words of the utterance being spoken, by its partial transcripts: the newest, and what two agree on."""
+
+    utterance: int = 0
+    partial: str = ""
+    stable: str = ""
+
+
+class Warmth(msgspec.Struct, frozen=True):
+    """What a tier was asked to work ahead on: the history, and the beginning of the user's words after it."""
+
+    tier: str
+    history: tuple[Exchange, ...]
+    text: str
+
+
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """Everything the rules know."""
 
@@ -159,6 +175,9 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Pauses of this speaker after which the same turn went on, oldest first."""
     unscored: bool = False
     """The end-of-turn model is broken: turns end by silence alone."""
+    ahead: Ahead = Ahead()
+    warmed: Warmth | None = None
+    next_prewarm: int = 1
     muted: bool = False
     talk_key: bool = False
     staged_turns: int = 0

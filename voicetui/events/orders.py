@@ -190,6 +190,21 @@ class PrepareTier(Order, frozen=True):
     tier: str
 
 
+class Prewarm(Order, frozen=True):
+    """Let ``tier`` work ahead on what the next request will begin with, as far as that is free and makes no sound.
+
+    ``messages`` end with the user's words known so far (perhaps none); the next request's are these or go on from them.
+    ``why``: "speech" began, the user's "words" are stable so far, a "pause", or the "history" has grown or shrunk.
+    A newer ``Prewarm`` and any ``Generate`` ends an older one. ``turn`` is the one it is meant for.
+    """
+
+    prewarm: int
+    turn: int
+    tier: str
+    messages: tuple[Message, ...]
+    why: Literal["speech", "words", "pause", "history"]
+
+
 class GateMic(Order, frozen=True):
     """In half duplex the detector hears nothing while the reply is audible. The recording goes on."""
 

@@ -17,6 +17,24 @@ class ContextReady(Fact, frozen=True):
     started_ms: float
 
 
+class PrewarmEnded(Fact, frozen=True):
+    """What came of a ``Prewarm``. ``connection`` is the one that was opened or kept alive for it, if any.
+
+    ``new_tokens`` of the prompt were worked through since ``started_ms``, ``cached_tokens`` were in the cache already;
+    both are 0 where the tier keeps no cache that can be filled for nothing. ``failed`` costs only what it would have
+    saved.
+    """
+
+    prewarm: int
+    turn: int
+    outcome: Literal["done", "cancelled", "failed"]
+    started_ms: float
+    new_tokens: int = 0
+    cached_tokens: int = 0
+    connection: Literal["new", "reused", "none"] = "none"
+    note: str = ""
+
+
 class RequestSent(Fact, frozen=True):
     """The first byte of the request left. ``connection`` is "new", "reused" or "none" (simulated).
 

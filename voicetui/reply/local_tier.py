@@ -15,8 +15,9 @@ from typing import Any
 import httpx
 
 from voicetui.events.orders import Message
-from voicetui.ports import Clock, StageError, StreamItem
+from voicetui.ports import Clock, Prefilled, StageError, StreamItem
 from voicetui.reply.openai_tier import OpenAiTier
+from voicetui.reply.prefill import fill_cache
 from voicetui.reply.watchdog import Deadlines, Watchdog
 
 __all__ = ["LocalTier", "default_threads"]
@@ -100,6 +101,17 @@ class LocalTier:
         async with aclosing(http.stream(messages)) as items:
             async for item in items:
                 yield item
+
+    async def prewarm(self, messages: tuple[Message, ...]) -> AsyncGenerator[Prefilled, None]:
+        """Put the beginning of the next prompt into the cache. Raises ``StageError``.
+
+        A ``stream`` that comes meanwhile waits for ``BATCH_TOKENS`` at most, and finds what was done until then.
+        """
+        if not self._warm or self._slots is None or not self._extra["cache_prompt"]:
+            return
+        async with aclosing(fill_cache(self._slots, messages, self._clock)) as steps:
+            async for done in steps:
+                yield done
 
     async def idle_ms(self, timeout_ms: float) -> float | None:
         """Ms until the server was done with what it was doing; None if it still was after ``timeout_ms``."""

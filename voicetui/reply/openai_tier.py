@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -13,14 +14,18 @@ import anyio
 import httpx
 
 from voicetui.events.orders import Message
-from voicetui.ports import Clock, StreamItem
+from voicetui.ports import Clock, Prefilled, StreamItem
 from voicetui.reply.exchange import Exchange
 from voicetui.reply.http_failures import Endpoint, endpoint
+from voicetui.reply.prefill import touch
 from voicetui.reply.watchdog import Deadlines
 
 __all__ = ["Deadlines", "OpenAiTier"]
 
 _KEEP_ALIVE_S = 120.0
+_FRESH_MS = 4_000.0
+"""A connection used this recently is still open at any server (the shortest usual keep-alive is 5 s)."""
+
 _WARM_MESSAGES = (Message("user", "Hi"),)
 
 
@@ -69,6 +74,7 @@ class OpenAiTier:
         self._transport = transport
         self._client: httpx.AsyncClient | None = None
         self._refused: set[str] = set()
+        self._used_ms = -math.inf
 
     async def warm(self, messages: tuple[Message, ...] = _WARM_MESSAGES, tokens: int = 8) -> float:
         """Connect and run once, for a few tokens. The ms it took. Raises ``StageError``."""
@@ -95,11 +101,19 @@ class OpenAiTier:
                 yield item
             pump.result()
         finally:
+            self._used_ms = self.clock.now_ms()
             pump.cancel()
             with anyio.CancelScope(shield=True):
                 await asyncio.wait({pump})
             if not pump.cancelled():
                 pump.exception()  # seen, so that asyncio does not log it
+
+    async def prewarm(self, messages: tuple[Message, ...]) -> AsyncGenerator[Prefilled, None]:  # noqa: ARG002
+        """Have a connection open when the request comes; nothing that could be billed. Raises ``StageError``."""
+        if not self._reuse or self.clock.now_ms() - self._used_ms < _FRESH_MS:
+            return
+        self._used_ms = self.clock.now_ms()
+        yield await touch(self.client(), self.target(), self.clock, self.deadlines.connect_ms)
 
     async def idle_ms(self, timeout_ms: float) -> float | None:  # noqa: ARG002 -- the port's signature
         """None: a remote server does not say whether it still works for us."""

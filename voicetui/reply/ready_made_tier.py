@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 
 from voicetui.events.orders import STAGED, Message
-from voicetui.ports import ByteRead, Clock, Requested, StreamEnded, StreamItem, TokenRead
+from voicetui.ports import ByteRead, Clock, Prefilled, Requested, StreamEnded, StreamItem, TokenRead
 from voicetui.reply.clauses import ClauseCutter
 from voicetui.reply.simulated_tier import DEFAULT_REPLIES, pieces_of, prompt_tokens_of
 from voicetui.reply.speakable import Speakable
@@ -46,6 +46,11 @@ class ReadyMadeTier:
         yield ByteRead(now_ms)
         yield TokenRead(reply, now_ms)
         yield StreamEnded("complete", prompt_tokens_of(messages), len(pieces_of(reply)))
+
+    async def prewarm(self, messages: tuple[Message, ...]) -> AsyncGenerator[Prefilled, None]:  # noqa: ARG002
+        """Nothing: the reply is there already."""
+        return
+        yield
 
     async def idle_ms(self, timeout_ms: float) -> float | None:  # noqa: ARG002 -- the port's signature
         """None: there is no server."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from voicetui.events.orders import Message
-from voicetui.ports import ByteRead, Clock, Requested, StageError, StreamEnded, StreamItem, TokenRead
+from voicetui.ports import ByteRead, Clock, Prefilled, Requested, StageError, StreamEnded, StreamItem, TokenRead
 
 __all__ = ["DEFAULT_REPLIES", "SimulatedFault", "SimulatedTier"]
 
@@ -47,7 +47,7 @@ class SimulatedTier:
     none does, ``replies`` come in turn, by the number of user messages so far, so the same conversation always gets
     the same words. The time to the first token is log-normal with the given quantiles, drawn from ``seed``, one draw a
     stream; then tokens come at ``tokens_per_second``. ``reasoning`` is thought aloud before every answer. ``faults``
-    apply to the first streams in turn (None: nothing goes wrong).
+    apply to the first streams in turn (None: nothing goes wrong). A prewarm takes ``prewarm_ms`` (0: there is none).
 
     Raises ``ValueError`` for times or rates that are not positive, or ``p95`` below ``p50``.
     """
@@ -70,6 +70,7 @@ class SimulatedTier:
         max_tokens: int | None = None,
         seed: int = 0,
         faults: Sequence[SimulatedFault | None] = (),
+        prewarm_ms: float = 0.0,
     ) -> None:
         if not 0 < ttft_p50_ms <= ttft_p95_ms < math.inf:
             raise ValueError(f"ttft_ms of {name!r}: 0 < p50 <= p95 is needed, not p50 {ttft_p50_ms}, p95 {ttft_p95_ms}")
@@ -87,6 +88,7 @@ class SimulatedTier:
         self._max_tokens = max_tokens
         self._random = random.Random(seed)
         self._faults = list(faults)
+        self._prewarm_ms = prewarm_ms
 
     async def warm(self) -> float:
         """Nothing to load: 0 ms."""
@@ -97,6 +99,14 @@ class SimulatedTier:
         fault = self._faults.pop(0) if self._faults else None
         ttft_ms = math.exp(self._random.gauss(self._mu, self._sigma))
         return self._stream(messages, ttft_ms, fault)
+
+    async def prewarm(self, messages: tuple[Message, ...]) -> AsyncGenerator[Prefilled, None]:
+        """Pretend to work through the prompt, for ``prewarm_ms``. It changes no time to the first token."""
+        tokens = prompt_tokens_of(messages)
+        if self._prewarm_ms:
+            yield Prefilled()
+            await self._clock.sleep_until(self._clock.now_ms() + self._prewarm_ms)
+            yield Prefilled(tokens)
 
     async def idle_ms(self, timeout_ms: float) -> float | None:  # noqa: ARG002 -- the port's signature
         """None: there is no server."""

@@ -22,6 +22,7 @@ from voicetui.events.orders import (
     Pause,
     Play,
     PrepareTier,
+    Prewarm,
     QuickenEar,
     Resume,
     ScoreTurn,
@@ -35,6 +36,7 @@ from voicetui.events.speak import Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, Speaker, StageError, Tier
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
+from voicetui.runtime.prewarm import Prewarmer
 from voicetui.runtime.speaking import collect_playback, open_speaker
 from voicetui.runtime.turn import Scopes
 
@@ -62,6 +64,7 @@ class Hands(Generic[SoundT]):
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
+        self._prewarmer = Prewarmer(parts.tiers, self._ready_tiers, clock, post, scopes.start_free)
         self._newest_request = 0
         self._newest_score = 0
         self._gated = False
@@ -80,7 +83,10 @@ class Hands(Generic[SoundT]):
             case ScoreTurn():
                 self._newest_score = order.request
                 self._scopes.start_free(lambda: self._score(order), "score")
+            case Prewarm():
+                self._prewarmer.start(order)
             case Generate():
+                self._prewarmer.stop()
                 self._scopes.open(order.basis)
                 self._scopes.start(order.basis, lambda: self._generate(order), "generate")
             case Synthesize():
@@ -133,6 +139,7 @@ class Hands(Generic[SoundT]):
 
     async def close(self) -> None:
         """Void everything that lives, stop the workers and close what is open, within about a second and a half."""
+        self._prewarmer.stop()
         for basis in self._scopes.living:
             self._void(basis, "session ended")
         for worker in self._workers.values():

@@ -14,6 +14,7 @@ from voicetui.events.reply import GenerationCancelled, GenerationEnded, TokensAr
 from voicetui.events.session import Overlap, OverlapChosen, Price, SessionOpened
 from voicetui.events.speak import ClauseSynthesized, Discarded
 from voicetui.views.breakdown import difference_ms, finite
+from voicetui.views.prewarm import PrewarmFold, Prewarming
 
 
 class Waste(msgspec.Struct, frozen=True):
@@ -73,6 +74,7 @@ class Ledger(msgspec.Struct, frozen=True):
     tokens_per_100_ms: float | None = None
     usd_per_1000_turns: float | None = None
     wasted_usd_per_1000_turns: float | None = None
+    prewarm: Prewarming = Prewarming()
 
 
 _CHARS_PER_TOKEN = 4.0
@@ -140,10 +142,12 @@ class LedgerView:
         self._stale: set[int] = set()
         self._prices: dict[str, Price | None] = {}
         self._overlap: Overlap = "full"
+        self._prewarm = PrewarmFold()
 
     def feed(self, entry: Entry) -> None:
         """Take one entry, in journal order."""
         at_ms, body = finite(entry.at), entry.body
+        self._prewarm.feed(entry)
         match body:
             case SessionOpened():
                 self._overlap = body.overlap
@@ -196,6 +200,7 @@ class LedgerView:
             tokens_per_100_ms=wasted_tokens / saved_ms * 100 if saved_ms > 0 else None,
             usd_per_1000_turns=_per_1000([turn.usd for turn in tried], len(tried)),
             wasted_usd_per_1000_turns=_per_1000([turn.wasted_usd for turn in turns], len(tried)),
+            prewarm=self._prewarm.snapshot(),
         )
 
     def _generate(self, order: Generate, at_ms: float | None) -> None:

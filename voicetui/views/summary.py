@@ -82,7 +82,10 @@ class FaultSummary(msgspec.Struct, frozen=True):
 
 
 class LedgerSummary(msgspec.Struct, frozen=True):
-    """What speculation cost and saved in the session, as in ``Ledger``; ``verdict`` says whether it is worth it."""
+    """What speculation cost and saved in the session, as in ``Ledger``; ``verdict`` says whether it is worth it.
+
+    ``prewarmed_tokens`` of prompts were worked through ahead of their requests, some of them for nothing.
+    """
 
     attempts: int
     kept: int
@@ -97,6 +100,8 @@ class LedgerSummary(msgspec.Struct, frozen=True):
     wasted_usd_per_1000_turns: float | None
     discarded: dict[str, Waste]
     verdict: str
+    prewarmed_tokens: int = 0
+    prewarm_wasted_tokens: int = 0
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -300,6 +305,8 @@ def _ledger(ledger: Ledger) -> LedgerSummary:
         wasted_usd_per_1000_turns=ledger.wasted_usd_per_1000_turns,
         discarded=ledger.discarded,
         verdict=worth(ledger),
+        prewarmed_tokens=ledger.prewarm.tokens,
+        prewarm_wasted_tokens=ledger.prewarm.wasted_tokens,
     )
 
 

@@ -8,6 +8,7 @@ from voicetui.events import Entry
 from voicetui.views.breakdown import finite
 from voicetui.views.session_state import fault_of
 from voicetui.views.spans import LANES, Lane, Mark, MarkKind, Span, SpanBoard, SpanKind, Timeline
+from voicetui.views.timeline_ahead import AheadLanes
 from voicetui.views.timeline_reply import ReplyLanes
 from voicetui.views.timeline_user import UserLanes
 
@@ -23,6 +24,7 @@ class TimelineView:
     def __init__(self, keep_ms: float | None = None) -> None:
         self._board = SpanBoard(keep_ms)
         self._user = UserLanes(self._board)
+        self._ahead = AheadLanes(self._board)
         self._reply = ReplyLanes(self._board, self._user.user_end_ms)
 
     def feed(self, entry: Entry) -> None:
@@ -31,6 +33,7 @@ class TimelineView:
             return
         self._board.reach(entry.at)
         self._user.feed(entry)
+        self._ahead.feed(entry)
         self._reply.feed(entry)
         fault = fault_of(entry)
         if fault is not None:

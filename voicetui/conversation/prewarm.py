@@ -1,0 +1,91 @@
+"""Prefill while the person speaks: what the next prompt will begin with is worked through before the prompt is due.
+
+The prompt's parts come in the order of their constancy (system, history, the user's words), so what was worked through
+once holds until a word of it changes. Nothing here can be heard, and a tier does only what costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from voicetui.conversation import speculate
+from voicetui.conversation.history import messages, turn_text
+from voicetui.conversation.stable import goes_on_from, stable_prefix
+from voicetui.conversation.state import Ahead, State, Step, Warmth
+from voicetui.events import Fact
+from voicetui.events.listen import Transcribed
+from voicetui.events.orders import Prewarm
+from voicetui.events.words import normalise_words
+
+
+def follow(step: Step, fact: Fact) -> None:
+    """After everything else was decided on a fact: keep the tier's prompt as far ahead as is known."""
+    if isinstance(fact, Transcribed):
+        _hear(step, fact)
+    state = step.state
+    if not state.policy.prewarm or state.setting.overlap != "full" or not state.open:
+        return
+    opened = state.utterance is not None and state.utterance.number != state.ahead.utterance
+    if opened:
+        assert state.utterance is not None
+        step.set(ahead=Ahead(utterance=state.utterance.number))
+    text = _text(step.state)
+    if text is None:
+        return
+    wanted = Warmth(state.setting.tier, state.history, text)
+    if state.warmed is None:  # warming a tier leaves it with the system prompt
+        step.set(warmed=wanted)
+    elif opened or not _holds(state.warmed, wanted):
+        _order(step, wanted, _why(step.state, opened, text))
+
+
+def _hear(step: Step, fact: Transcribed) -> None:
+    """Take the words of a partial transcript; a draft for fewer words than are known now is given up at once."""
+    utterance, ahead = step.state.utterance, step.state.ahead
+    if utterance is None or fact.final or fact.doubt or fact.utterance != ahead.utterance or not utterance.speaking:
+        return
+    stable = stable_prefix(ahead.partial, fact.text)
+    step.set(ahead=msgspec.structs.replace(ahead, partial=fact.text, stable=stable))
+    draft = step.state.draft
+    if draft is not None and not draft.staged:
+        drafted, known = normalise_words(draft.user_text), normalise_words(turn_text(step.state, fact.text))
+        if len(known) > len(drafted) and known[: len(drafted)] == drafted:
+            speculate.drop(step, "words changed")
+
+
+def _text(state: State) -> str | None:
+    """The user's words to work ahead on; None where something else is being worked on, or nothing is to be."""
+    if state.stopping or state.muted or state.setting.staged_gaps_ms or state.reply or state.ending:
+        return None
+    utterance, draft = state.utterance, state.draft
+    if draft is not None and (not draft.generated or utterance is None or not utterance.speaking):
+        return None
+    if utterance is None:
+        return state.carried
+    if utterance.settled:
+        return None
+    words = state.ahead.stable if utterance.speaking else stable_prefix(state.ahead.partial, state.ahead.partial)
+    return turn_text(state, words)
+
+
+def _holds(warmed: Warmth, wanted: Warmth) -> bool:
+    """Whether what was worked through already begins with what is wanted."""
+    same = (warmed.tier, warmed.history) == (wanted.tier, wanted.history)
+    return same and goes_on_from(wanted.text, warmed.text)
+
+
+def _why(state: State, opened: bool, text: str) -> Literal["speech", "words", "pause", "history"]:
+    if opened:
+        return "speech"
+    if not text or state.utterance is None:
+        return "history"
+    return "words" if state.utterance.speaking else "pause"
+
+
+def _order(step: Step, wanted: Warmth, why: Literal["speech", "words", "pause", "history"]) -> None:
+    state = step.state
+    number = state.next_prewarm
+    step.set(next_prewarm=number + 1, warmed=wanted)
+    step.order(Prewarm(number, state.next_turn, wanted.tier, messages(state, wanted.text), why))

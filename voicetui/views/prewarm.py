@@ -1,0 +1,97 @@
+"""What was worked through ahead of requests, and which of it they began with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from voicetui.events import Entry
+from voicetui.events.orders import Commit, Generate, Message, Prewarm
+from voicetui.events.reply import PrewarmEnded
+
+
+class Prewarming(msgspec.Struct, frozen=True):
+    """Prefill ahead of requests: ``tokens`` were worked through, ``wasted_tokens`` of them for other words than came.
+
+    Each prewarm's tokens are kept or wasted as a whole: kept if a request of its turn began with its prompt. Tokens of
+    a turn that is not committed yet are neither.
+    """
+
+    count: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    tokens: int = 0
+    wasted_tokens: int = 0
+
+
+@dataclass(slots=True)
+class Prefill:
+    """One prewarm. ``kept``: a request began with it; ``wasted``: its turn was committed and none did."""
+
+    number: int
+    turn: int
+    messages: tuple[Message, ...]
+    tokens: int = 0
+    kept: bool = False
+    wasted: bool = False
+
+
+class PrewarmFold:
+    """Follows prewarms to their requests."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, Prefill] = {}
+        self._totals = Prewarming()
+
+    def feed(self, entry: Entry) -> list[Prefill]:
+        """Take one entry, in journal order. The prewarms it showed to be for nothing."""
+        body = entry.body
+        match body:
+            case Prewarm():
+                self._open[body.prewarm] = Prefill(body.prewarm, body.turn, body.messages)
+            case PrewarmEnded():
+                self._end(body)
+            case Generate():
+                for prefill in self._open.values():
+                    prefill.kept = prefill.kept or _begins_with(body.messages, prefill.messages)
+            case Commit():
+                return self._settle(body.basis.turn)
+        return []
+
+    def snapshot(self) -> Prewarming:
+        """The sums so far."""
+        return self._totals
+
+    def _end(self, body: PrewarmEnded) -> None:
+        totals = self._totals
+        self._totals = msgspec.structs.replace(
+            totals,
+            count=totals.count + 1,
+            cancelled=totals.cancelled + (body.outcome == "cancelled"),
+            failed=totals.failed + (body.outcome == "failed"),
+            tokens=totals.tokens + body.new_tokens,
+        )
+        prefill = self._open.get(body.prewarm)
+        if prefill is not None:
+            prefill.tokens = body.new_tokens
+
+    def _settle(self, turn: int) -> list[Prefill]:
+        """The turn's request is known: what it did not begin with was for nothing."""
+        wasted = []
+        for prefill in [each for each in self._open.values() if each.turn <= turn]:
+            del self._open[prefill.number]
+            if not prefill.kept:
+                prefill.wasted = True
+                wasted.append(prefill)
+        lost = sum(prefill.tokens for prefill in wasted)
+        self._totals = msgspec.structs.replace(self._totals, wasted_tokens=self._totals.wasted_tokens + lost)
+        return wasted
+
+
+def _begins_with(whole: tuple[Message, ...], start: tuple[Message, ...]) -> bool:
+    """Whether a request begins with these messages, the last of which may go on."""
+    count = len(start) - 1
+    if count < 0 or len(whole) <= count or whole[:count] != start[:count]:
+        return False
+    return whole[count].role == start[count].role and whole[count].text.startswith(start[count].text)
