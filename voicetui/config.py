@@ -87,6 +87,13 @@ class Speak(_Table, frozen=True):
     threads: Count = 1
 
 
+class Knowledge(_Table, frozen=True):
+    """A folder of notes to look things up in; None: there is none. ``passages`` of them go into a request, at most."""
+
+    folder: Name | None = None
+    passages: Count = 2
+
+
 class Record(_Table, frozen=True):
     """Whether and where sessions are kept."""
 
@@ -135,6 +142,7 @@ class Config(_Table, frozen=True):
     listen: Listen = Listen()
     endpoint: Endpoint = Endpoint()
     speak: Speak = Speak()
+    knowledge: Knowledge = Knowledge()
     record: Record = Record()
     tiers: tuple[TierTable, ...] = ()
 
@@ -143,6 +151,8 @@ class Config(_Table, frozen=True):
         return Policy(
             system_prompt=self.conversation.system_prompt,
             prewarm=self.conversation.prewarm,
+            knowledge=self.knowledge.folder is not None,
+            knowledge_passages=self.knowledge.passages,
             silence_ms=self.endpoint.silence_ms,
             turn_end=self.endpoint.policy,
             sure_ms=self.endpoint.sure_ms,

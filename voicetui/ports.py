@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from voicetui.events.base import Fact
 from voicetui.events.listen import Evidence
 from voicetui.events.orders import Message, Window
+from voicetui.events.reply import Passage
 from voicetui.events.sound import RATE_HZ as RATE_HZ
 from voicetui.events.sound import DeviceOpened
 
@@ -255,6 +256,22 @@ class Tier(Protocol):
 
     async def close(self) -> None:
         """Close connections and stop an embedded server. Idempotent."""
+
+
+class Knowledge(Protocol):
+    """The person's own notes. Blocking; called from one worker thread at a time."""
+
+    def warm(self) -> float:
+        """Read and index them. The ms it took. Raises ``StageError`` where there are none to read."""
+
+    def find(self, query: str, most: int) -> tuple[Passage, ...]:
+        """At most ``most`` passages that fit, always in the same order; ``query`` may hold anything.
+
+        Raises ``StageError``.
+        """
+
+    def close(self) -> None:
+        """Forget them. Idempotent."""
 
 
 class Voice(Protocol):

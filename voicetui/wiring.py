@@ -31,6 +31,7 @@ from voicetui.ports import Clock, Pcm16, Recogniser, Speaker, Tier, TurnScorer, 
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario, clips
 from voicetui.reply.generate import Replier
+from voicetui.reply.knowledge import FolderKnowledge
 from voicetui.reply.local_tier import LocalTier
 from voicetui.reply.openai_tier import OpenAiTier
 from voicetui.reply.ready_made_tier import ReadyMadeTier, spoken_of
@@ -164,6 +165,9 @@ def wire(
     scorer = _scorer(config, clock, post)
     if scorer is not None:
         warm["score"] = scorer.warm
+    knowledge = _knowledge(config, clock, post)
+    if knowledge is not None:
+        warm["context"] = knowledge.warm
     parts = Parts(
         microphone=microphone,
         speaker=speaker,
@@ -175,6 +179,7 @@ def wire(
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
         warm=warm,
         scorer=Scorer(scorer, clock) if scorer is not None else None,
+        knowledge=knowledge,
         recorder=Recorder(folder, unrecorded) if folder is not None else None,
         fallback_speaker=lambda: NullSpeaker(clock),
     )
@@ -300,6 +305,14 @@ def _scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> TurnS
         post(Fault("score", f"{error}", "Until it is there turns end by silence alone."))
         return None
     return SmartTurn(path, threads=config.endpoint.threads, clock=clock)
+
+
+def _knowledge(config: Config, clock: Clock, post: Callable[[Fact], None]) -> FolderKnowledge | None:
+    folder = config.knowledge.folder
+    if folder is None:
+        return None
+    remedy = "The conversation goes on without it."
+    return FolderKnowledge(Path(folder).expanduser(), clock, lambda text: post(Fault("context", text, remedy)))
 
 
 def _voice(config: Config, choice: Choice, clock: Clock) -> Voice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from voicetui.conversation import endpoint, floor, speculate
+from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Step
 from voicetui.events.orders import BargeIn, Commit, GateMic, PrepareTier, Reject
 from voicetui.events.session import Muted, OverlapChosen, Said, StopAsked, TalkKey, TierChosen
@@ -27,6 +28,8 @@ def commit_typed(step: Step) -> None:
     if not step.state.typed or step.state.reply is not None or step.state.ending is not None:
         return
     text = " ".join(step.state.typed)
+    if look_up(step, text):
+        return
     step.set(typed=())
     if step.state.utterance is not None:
         step.order(Reject(step.state.utterance.number, "typed over", step.state.utterance.text))

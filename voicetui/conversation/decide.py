@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from voicetui.conversation import barge_in, commands, endpoint, floor, late, prewarm, staged
+from voicetui.conversation import barge_in, commands, context, endpoint, floor, late, prewarm, staged
 from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
 from voicetui.events import Entry, Fact, Order
 from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import EndSession
-from voicetui.events.reply import ClauseCut, GenerationEnded, GenerationFailed
+from voicetui.events.reply import ClauseCut, ContextAssembled, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
     Fault,
     GapStaged,
@@ -44,7 +44,9 @@ def decide(state: State, entry: Entry) -> tuple[State, tuple[Order, ...]]:
     commands.commit_typed(step)
     endpoint.commit_if_over(step)
     staged.prepare(step)
-    prewarm.follow(step, entry.body)
+    prewarm.hear(step, entry.body)
+    context.follow(step)
+    prewarm.follow(step)
     if step.state.stopping and step.state.ending is None:
         step.set(over=True)
         step.order(EndSession(step.state.stopping))
@@ -76,6 +78,8 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             endpoint.scoring_broke(step)
         case Woke():
             _woke(step, fact.wake, at_ms)
+        case ContextAssembled():
+            context.found(step, fact)
         case ClauseCut():
             floor.clause_cut(step, fact)
         case GenerationEnded():

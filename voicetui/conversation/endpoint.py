@@ -8,6 +8,7 @@ import msgspec
 
 from voicetui.conversation import barge_in, floor, patience, speculate, staged
 from voicetui.conversation.history import turn_text
+from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait
 from voicetui.conversation.utterance import next_partial, revise, score_pause, transcribe_pause
 from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
@@ -140,6 +141,8 @@ def commit_if_over(step: Step) -> None:
     text = turn_text(step.state, utterance.text if believed else "")
     if staged.on(step.state) and utterance.pause.user_end_ms is not None:
         staged.commit(step, utterance, text, utterance.pause.user_end_ms)
+        return
+    if look_up(step, text):
         return
     basis = speculate.adopt(step, text, utterance.revision)
     wait = utterance.wait or Wait(_silence_ms(step), "silence")

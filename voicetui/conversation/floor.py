@@ -31,6 +31,7 @@ def changed(reply: Reply, **changes: object) -> Reply:
 
 def begin(step: Step, basis: Basis, text: str, user_end_ms: float | None) -> None:
     """Give the floor to the reply on this basis: the draft if it is one, else a generation started now."""
+    request = messages(step.state, text)
     step.set(next_turn=basis.turn + 1, attempt=0)
     draft = step.state.draft
     if draft is not None and draft.basis == basis:
@@ -38,7 +39,7 @@ def begin(step: Step, basis: Basis, text: str, user_end_ms: float | None) -> Non
         reply = changed(draft, committed=True, user_text=text, user_end_ms=user_end_ms)
     else:
         tier, mode = step.state.setting.tier, step.state.setting.overlap
-        step.order(Generate(basis, tier, messages(step.state, text), speculative=False))
+        step.order(Generate(basis, tier, request, speculative=False))
         reply = Reply(basis=basis, user_text=text, overlap=mode, committed=True, user_end_ms=user_end_ms)
     advance(step, step.put(reply))
 

@@ -57,6 +57,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Speculative generations for one turn, at most."""
     prewarm: bool = True
     """In mode ``full``, tiers work ahead on the next prompt while the user speaks, and while nobody does."""
+    knowledge: bool = False
+    """There are notes to look things up in."""
+    knowledge_passages: int = 2
+    """Passages of them that go into one request, at most."""
     lookahead: int = 2
     """Clauses synthesised beyond the one being heard, at most."""
     bid_pause_ms: float = 200.0

@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 
 from voicetui.conversation import speculate
-from voicetui.conversation.history import messages, turn_text
+from voicetui.conversation.history import messages, passages, turn_text
 from voicetui.conversation.stable import goes_on_from, stable_prefix
 from voicetui.conversation.state import Ahead, State, Step, Warmth
 from voicetui.events import Fact
@@ -20,31 +20,13 @@ from voicetui.events.orders import Prewarm
 from voicetui.events.words import normalise_words
 
 
-def follow(step: Step, fact: Fact) -> None:
-    """After everything else was decided on a fact: keep the tier's prompt as far ahead as is known."""
-    if isinstance(fact, Transcribed):
-        _hear(step, fact)
-    state = step.state
-    if not state.policy.prewarm or state.setting.overlap != "full" or not state.open:
+def hear(step: Step, fact: Fact) -> None:
+    """Note the words of a partial transcript; a draft for fewer words than are known now is given up at once."""
+    utterance = step.state.utterance
+    if utterance is None or not isinstance(fact, Transcribed) or fact.utterance != utterance.number:
         return
-    opened = state.utterance is not None and state.utterance.number != state.ahead.utterance
-    if opened:
-        assert state.utterance is not None
-        step.set(ahead=Ahead(utterance=state.utterance.number))
-    text = _text(step.state)
-    if text is None:
-        return
-    wanted = Warmth(state.setting.tier, state.history, text)
-    if state.warmed is None:  # warming a tier leaves it with the system prompt
-        step.set(warmed=wanted)
-    elif opened or not _holds(state.warmed, wanted):
-        _order(step, wanted, _why(step.state, opened, text))
-
-
-def _hear(step: Step, fact: Transcribed) -> None:
-    """Take the words of a partial transcript; a draft for fewer words than are known now is given up at once."""
-    utterance, ahead = step.state.utterance, step.state.ahead
-    if utterance is None or fact.final or fact.doubt or fact.utterance != ahead.utterance or not utterance.speaking:
+    ahead = step.state.ahead if step.state.ahead.utterance == fact.utterance else Ahead(utterance=fact.utterance)
+    if fact.final or fact.doubt or not utterance.speaking:
         return
     stable = stable_prefix(ahead.partial, fact.text)
     step.set(ahead=msgspec.structs.replace(ahead, partial=fact.text, stable=stable))
@@ -53,6 +35,25 @@ def _hear(step: Step, fact: Transcribed) -> None:
         drafted, known = normalise_words(draft.user_text), normalise_words(turn_text(step.state, fact.text))
         if len(known) > len(drafted) and known[: len(drafted)] == drafted:
             speculate.drop(step, "words changed")
+
+
+def follow(step: Step) -> None:
+    """After everything else was decided on a fact: keep the tier's prompt as far ahead as is known."""
+    state = step.state
+    if not state.policy.prewarm or state.setting.overlap != "full" or not state.open:
+        return
+    opened = state.utterance is not None and state.utterance.number != state.greeted
+    if opened:
+        assert state.utterance is not None
+        step.set(greeted=state.utterance.number)
+    text = _text(step.state)
+    if text is None:
+        return
+    wanted = Warmth(state.setting.tier, state.history, passages(state), text)
+    if state.warmed is None:  # warming a tier leaves it with the system prompt
+        step.set(warmed=wanted)
+    elif opened or not _holds(state.warmed, wanted):
+        _order(step, wanted, _why(step.state, opened, text))
 
 
 def _text(state: State) -> str | None:
@@ -66,14 +67,17 @@ def _text(state: State) -> str | None:
         return state.carried
     if utterance.settled:
         return None
+    if utterance.number != state.ahead.utterance:
+        return state.carried
     words = state.ahead.stable if utterance.speaking else stable_prefix(state.ahead.partial, state.ahead.partial)
     return turn_text(state, words)
 
 
 def _holds(warmed: Warmth, wanted: Warmth) -> bool:
     """Whether what was worked through already begins with what is wanted."""
-    same = (warmed.tier, warmed.history) == (wanted.tier, wanted.history)
-    return same and goes_on_from(wanted.text, warmed.text)
+    if (warmed.tier, warmed.history, warmed.passages) != (wanted.tier, wanted.history, wanted.passages):
+        return False
+    return goes_on_from(wanted.text, warmed.text)
 
 
 def _why(state: State, opened: bool, text: str) -> Literal["speech", "words", "pause", "history"]:

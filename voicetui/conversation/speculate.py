@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from voicetui.conversation.history import messages, turn_text
+from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Reply, Step
 from voicetui.conversation.words import same_words
 from voicetui.events.base import Basis
@@ -23,6 +24,8 @@ def words_settled(step: Step) -> None:
         if same_words(state.draft.user_text, text):
             return
         drop(step, "words changed")
+    if look_up(step, text):  # a few ms, and a draft without the notes would be void at once
+        return
     if utterance.drafts < state.policy.attempts:
         step.utter(drafts=utterance.drafts + 1)
         basis = new_basis(step, utterance.revision)

@@ -9,6 +9,7 @@ import msgspec
 from voicetui.conversation.policy import Policy, Setting
 from voicetui.events.base import Basis, Order
 from voicetui.events.orders import WakeAt
+from voicetui.events.reply import Passage
 
 ClauseState = Literal["cut", "ordered", "ready", "playing", "done", "silent", "failed"]
 
@@ -143,11 +144,22 @@ class Ahead(msgspec.Struct, frozen=True):
     stable: str = ""
 
 
+class Context(msgspec.Struct, frozen=True):
+    """The newest look-up in the notes, for turn ``turn``; ``passages`` are those adopted, ``found``: it is answered."""
+
+    number: int = 0
+    turn: int = 0
+    query: str = ""
+    passages: tuple[Passage, ...] = ()
+    found: bool = False
+
+
 class Warmth(msgspec.Struct, frozen=True):
     """What a tier was asked to work ahead on: the history, and the beginning of the user's words after it."""
 
     tier: str
     history: tuple[Exchange, ...]
+    passages: tuple[Passage, ...]
     text: str
 
 
@@ -176,7 +188,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     unscored: bool = False
     """The end-of-turn model is broken: turns end by silence alone."""
     ahead: Ahead = Ahead()
+    context: Context = Context()
     warmed: Warmth | None = None
+    greeted: int = 0
+    """The utterance at whose opening the tier was told to get ready."""
     next_prewarm: int = 1
     muted: bool = False
     talk_key: bool = False

@@ -15,7 +15,8 @@ AnyFact: TypeAlias = (
     | session.OverlapChosen | session.GapStaged | session.StopAsked
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
     | listen.SpeechStarted | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed | listen.TurnScored
-    | reply.ContextReady | reply.PrewarmEnded | reply.RequestSent | reply.FirstByte | reply.TokensArrived
+    | reply.ContextReady | reply.ContextAssembled | reply.PrewarmEnded
+    | reply.RequestSent | reply.FirstByte | reply.TokensArrived
     | reply.ClauseCut | reply.GenerationEnded | reply.GenerationFailed | reply.GenerationCancelled
     | speak.ClauseSynthesized | speak.SynthesisFailed | speak.ClauseStarted | speak.ClauseEnded
     | speak.PlaybackDucked | speak.PlaybackPaused | speak.PlaybackResumed | speak.PlaybackCut
@@ -26,7 +27,8 @@ AnyOrder: TypeAlias = (
     orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.ScoreTurn | orders.Revise | orders.Reject
     | orders.Generate | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck
     | orders.Pause | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
-    | orders.QuickenEar | orders.Prewarm | orders.EndTurn | orders.EndSession
+    | orders.QuickenEar | orders.Prewarm | orders.AssembleContext | orders.AdoptContext
+    | orders.EndTurn | orders.EndSession
 )  # fmt: skip
 
 

@@ -205,6 +205,23 @@ class Prewarm(Order, frozen=True):
     why: Literal["speech", "words", "pause", "history"]
 
 
+class AssembleContext(Order, frozen=True):
+    """Look up what the notes say about ``query`` (words that carry meaning), for turn ``turn``."""
+
+    context: int
+    turn: int
+    query: str
+    most: int
+
+
+class AdoptContext(Order, frozen=True):
+    """The turn's requests hold these passages from now on: named by their files, none where nothing fits any more."""
+
+    context: int
+    turn: int
+    sources: tuple[str, ...]
+
+
 class GateMic(Order, frozen=True):
     """In half duplex the detector hears nothing while the reply is audible. The recording goes on."""
 

@@ -9,6 +9,23 @@ import msgspec
 from voicetui.events.base import Basis, Fact
 
 
+class Passage(msgspec.Struct, frozen=True, array_like=True):
+    """A piece of the person's notes. ``source`` is the file's path in their folder."""
+
+    source: str
+    text: str
+
+
+class ContextAssembled(Fact, frozen=True):
+    """The answer to an ``AssembleContext``; empty where nothing fits, or where the look-up failed (``note``)."""
+
+    context: int
+    turn: int
+    passages: tuple[Passage, ...]
+    started_ms: float
+    note: str = ""
+
+
 class ContextReady(Fact, frozen=True):
     """The messages for a request are assembled. ``started_ms`` is when assembling began."""
 

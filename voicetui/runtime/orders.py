@@ -11,6 +11,7 @@ import anyio
 from voicetui.events import Basis, Order
 from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.orders import (
+    AssembleContext,
     Cancel,
     Cut,
     Duck,
@@ -34,6 +35,7 @@ from voicetui.events.reply import ContextReady, GenerationFailed
 from voicetui.events.session import Fault, Woke
 from voicetui.events.speak import Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, Speaker, StageError, Tier
+from voicetui.runtime.assembling import assemble
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
 from voicetui.runtime.prewarm import Prewarmer
@@ -60,7 +62,9 @@ class Hands(Generic[SoundT]):
         self._scopes = scopes
         self._replier = parts.make_replier(post)
         self._synthesizer = parts.make_synthesizer(post)
-        self._workers = {name: parts.make_worker(name, clock) for name in ("transcribe", "score", "synthesize")}
+        self._workers = {
+            name: parts.make_worker(name, clock) for name in ("transcribe", "score", "context", "synthesize")
+        }
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
@@ -83,6 +87,9 @@ class Hands(Generic[SoundT]):
             case ScoreTurn():
                 self._newest_score = order.request
                 self._scopes.start_free(lambda: self._score(order), "score")
+            case AssembleContext():
+                worker, notes = self._workers["context"], self._parts.knowledge
+                self._scopes.start_free(lambda: assemble(order, notes, worker, self._clock, self._post), "context")
             case Prewarm():
                 self._prewarmer.start(order)
             case Generate():

@@ -21,7 +21,19 @@ from voicetui.events.orders import (
     Transcribe,
 )
 from voicetui.events.speak import ClauseSynthesized
-from voicetui.ports import Block, Clock, Microphone, Pcm16, PcmFloat, Post, Renderer, Speaker, Tier, VoiceEdge
+from voicetui.ports import (
+    Block,
+    Clock,
+    Knowledge,
+    Microphone,
+    Pcm16,
+    PcmFloat,
+    Post,
+    Renderer,
+    Speaker,
+    Tier,
+    VoiceEdge,
+)
 from voicetui.runtime.meter import Meter
 from voicetui.runtime.worker import JobRunner, Worker
 
@@ -162,6 +174,8 @@ class Parts(Generic[SoundT]):
     """Blocking warm-ups by part's name, run on their workers; each returns its first run's ms."""
     scorer: Scorer | None = None
     """None where turns end by silence alone."""
+    knowledge: Knowledge | None = None
+    """Notes to look things up in; ``warm`` knows them as "context"."""
     recorder: Recorder | None = None
     meter: Meter = field(default_factory=Meter)
     make_worker: Callable[[str, Clock], JobRunner] = Worker

@@ -15,6 +15,7 @@ from voicetui.events.session import Overlap, OverlapChosen, Price, SessionOpened
 from voicetui.events.speak import ClauseSynthesized, Discarded
 from voicetui.views.breakdown import difference_ms, finite
 from voicetui.views.prewarm import PrewarmFold, Prewarming
+from voicetui.views.retrieval import Retrieval, RetrievalFold
 
 
 class Waste(msgspec.Struct, frozen=True):
@@ -75,6 +76,7 @@ class Ledger(msgspec.Struct, frozen=True):
     usd_per_1000_turns: float | None = None
     wasted_usd_per_1000_turns: float | None = None
     prewarm: Prewarming = Prewarming()
+    retrieval: Retrieval = Retrieval()
 
 
 _CHARS_PER_TOKEN = 4.0
@@ -143,11 +145,13 @@ class LedgerView:
         self._prices: dict[str, Price | None] = {}
         self._overlap: Overlap = "full"
         self._prewarm = PrewarmFold()
+        self._retrieval = RetrievalFold()
 
     def feed(self, entry: Entry) -> None:
         """Take one entry, in journal order."""
         at_ms, body = finite(entry.at), entry.body
         self._prewarm.feed(entry)
+        self._retrieval.feed(entry)
         match body:
             case SessionOpened():
                 self._overlap = body.overlap
@@ -201,6 +205,7 @@ class LedgerView:
             usd_per_1000_turns=_per_1000([turn.usd for turn in tried], len(tried)),
             wasted_usd_per_1000_turns=_per_1000([turn.wasted_usd for turn in turns], len(tried)),
             prewarm=self._prewarm.snapshot(),
+            retrieval=self._retrieval.snapshot(),
         )
 
     def _generate(self, order: Generate, at_ms: float | None) -> None:
