@@ -85,6 +85,7 @@ class Speak(_Table, frozen=True):
 
     voice: Name = "piper-en_US-joe-medium"
     threads: Count = 1
+    cached_clauses: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
 
 
 class Knowledge(_Table, frozen=True):

@@ -175,7 +175,7 @@ def wire(
         transcriber=Transcriber(recogniser, clock),
         tiers={**tiers, ready_made.name: ready_made},
         make_replier=lambda post: Replier(clock, post),
-        make_synthesizer=lambda post: Synthesizer(voice, clock, post),
+        make_synthesizer=lambda post: Synthesizer(voice, clock, post, cached_clauses=config.speak.cached_clauses),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
         warm=warm,
         scorer=Scorer(scorer, clock) if scorer is not None else None,

@@ -227,7 +227,9 @@ def test_short_clauses_said_before_come_from_the_cache_and_the_oldest_is_forgott
     voice = ScriptedVoice(RATE_HZ)
     desk = Desk(voice, cached_clauses=2)
     first = desk.made("Sure.")
-    assert desk.made("Sure.").samples is first.samples and voice.calls == 1
+    again = desk.made("Sure.")
+    assert again.samples is first.samples and voice.calls == 1
+    assert (first.fact.cached, again.fact.cached) == (False, True)
     for spoken in ("One moment.", "Yes.", "Sure."):
         desk.made(spoken)
     assert voice.calls == 4

@@ -14,6 +14,7 @@ from voicetui.events import Basis, Fact, Order
 from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import (
     STAGED,
+    AssembleContext,
     BargeIn,
     Cancel,
     Commit,
@@ -27,6 +28,7 @@ from voicetui.events.orders import (
     OpenUtterance,
     Pause,
     Play,
+    Prewarm,
     Reject,
     Resume,
     ScoreTurn,
@@ -34,7 +36,14 @@ from voicetui.events.orders import (
     Transcribe,
     WakeAt,
 )
-from voicetui.events.reply import ClauseCut, GenerationCancelled, GenerationEnded, GenerationFailed
+from voicetui.events.reply import (
+    ClauseCut,
+    ContextAssembled,
+    GenerationCancelled,
+    GenerationEnded,
+    GenerationFailed,
+    Passage,
+)
 from voicetui.events.session import (
     Fault,
     GapStaged,
@@ -62,7 +71,7 @@ TEXTS = (
     "", "...", "yes", "mm-hmm", "No.", "I want to reset the", "what's the weather", "What's the weather?", "stop it",
 )  # fmt: skip
 DOUBTS = ("", "", "", "", "", "no speech", "invented")
-SPEECH = ("start", "pause", "words", "words", "score", "wakes")
+SPEECH = ("start", "pause", "words", "words", "score", "context", "wakes")
 WORK = ("clause", "clause", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
 MISHAPS = (
     "words_failed", "failed", "sound_failed", "cut", "cancelled", "discarded", "woke",
@@ -99,6 +108,9 @@ class Judge:
                 assert order.basis not in self.generated
                 self.generated.add(order.basis)
                 self._roles(order)
+            case Prewarm():
+                roles = [message.role for message in order.messages]
+                assert roles == ["system", *["user", "assistant"] * ((len(roles) - 2) // 2), "user"]
             case Synthesize():
                 assert order.basis in self.generated - self.cancelled - self.ended
                 assert (order.basis, order.clause) not in self.synthesized
@@ -165,9 +177,10 @@ class Chaos:
     The first steps of a seed are the same however many follow, so a failure shrinks to the step that failed.
     """
 
-    def __init__(self, seed: int, duplex: str, overlap: str) -> None:
+    def __init__(self, seed: int, duplex: str, overlap: str, knowledge: bool = False) -> None:
         self.random = random.Random(seed)
-        self.desk = Desk(overlap=overlap, duplex=duplex, turn_end=self.random.choice(("silence", "model")))
+        turn_end = self.random.choice(("silence", "model"))
+        self.desk = Desk(overlap=overlap, duplex=duplex, turn_end=turn_end, knowledge=knowledge)
         self.judge = Judge()
         self.now_ms = 1000.0
         self.clauses: list[Basis] = []
@@ -206,6 +219,10 @@ class Chaos:
                 scored = self._one_of(self.desk.all(ScoreTurn)[-2:], ScoreTurn(self.random.randint(0, 3), 0, 0, 16_000))
                 score = self.random.choice((0.0, 0.03, 0.5, 0.97, 1.0))
                 return TurnScored(scored.utterance, scored.request, 0, 16_000, score, 0.0, 0.0)
+            case "context":
+                asked = self._one_of(self.desk.all(AssembleContext)[-2:], AssembleContext(0, 1, "reset", 2))
+                found = self.random.choice(((), (Passage("a.md", "Hold the button."),), (Passage("b.md", "Rain."),)))
+                return ContextAssembled(asked.context, asked.turn, found, 0.0)
             case "unscored":
                 return Fault("score", "the model broke")
             case "woke":
@@ -291,7 +308,7 @@ duplexes = st.sampled_from(("half", "full"))
 def test_no_order_that_must_not_be_is_ever_given_and_a_stop_ends_every_turn(
     seed: int, duplex: str, overlap: str, steps: int
 ) -> None:
-    chaos = Chaos(seed, duplex, overlap)
+    chaos = Chaos(seed, duplex, overlap, knowledge=seed % 2 == 1)
     for _ in range(steps):
         chaos.step()
     chaos.tell(StopAsked("user"))

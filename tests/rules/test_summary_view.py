@@ -16,7 +16,7 @@ from voicetui.events.orders import EndTurn, OpenUtterance, Reject
 from voicetui.events.reply import GenerationEnded, GenerationFailed
 from voicetui.events.session import Fault, OverlapChosen, SessionClosed
 from voicetui.events.sound import DeviceLost
-from voicetui.events.speak import SynthesisFailed
+from voicetui.events.speak import ClauseSynthesized, SynthesisFailed
 from voicetui.views.session_state import SessionState, SessionStateView
 from voicetui.views.summary import SummaryView, as_json, summarise
 
@@ -119,6 +119,19 @@ def test_failures_are_beside_the_percentiles_not_in_them() -> None:
     assert summary["gap_ms"]["n"] == 25 and summary["gap_ms"]["p95"] == 430
     assert len(summary["faults"]) == 5
     assert sum(turn["outcome"] == "failed" for turn in summary["turns"]) == 5
+
+
+def test_a_reply_that_begins_with_sound_made_before_counts_as_cached() -> None:
+    for clause, cached in ((0, True), (1, False)):
+        journal = JournalBuilder().opened().ready().turn("What time is it?", ["It is noon. ", "Lunch is ready."])
+        entries = [
+            msgspec.structs.replace(entry, body=msgspec.structs.replace(entry.body, cached=True))
+            if isinstance(entry.body, ClauseSynthesized) and entry.body.clause == clause
+            else entry
+            for entry in journal.entries
+        ]
+        summary = summarise(entries)
+        assert (summary["turns"][0]["cached"], summary["gap_ms"]["n"]) == (cached, int(not cached))
 
 
 def test_a_cached_reply_is_in_the_list_but_not_in_the_gap() -> None:

@@ -9,7 +9,8 @@ class ClauseSynthesized(Fact, frozen=True):
     """A clause's sound exists. The entry's time is when its *last* samples existed; ``first_audio_ms`` when its first
     did.
 
-    ``lead_ms`` is the silence before its first audible 5 ms (-50 dBFS), ``duration_ms`` its whole length.
+    ``lead_ms`` is the silence before its first audible 5 ms (-50 dBFS), ``duration_ms`` its whole length. ``cached``:
+    it was made for an earlier reply.
     """
 
     basis: Basis
@@ -19,6 +20,7 @@ class ClauseSynthesized(Fact, frozen=True):
     waited_ms: float
     lead_ms: float
     duration_ms: float
+    cached: bool = False
 
 
 class SynthesisFailed(Fact, frozen=True):

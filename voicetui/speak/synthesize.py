@@ -55,6 +55,7 @@ class _Sound:
     samples: PcmFloat
     words: tuple[Span, ...]
     first_audio_ms: float
+    cached: bool = False
 
 
 class _Void(Exception):
@@ -69,7 +70,7 @@ class Synthesizer:
     """Turns ``Synthesize`` orders into sound, one at a time. Posts ``Discarded`` and ``SynthesisFailed`` itself."""
 
     def __init__(self, voice: Voice, clock: Clock, post: Post, *, cached_clauses: int = 0) -> None:
-        """``cached_clauses``: how many short clauses to keep for when they are said again (0: none)."""
+        """``cached_clauses``: how many short clauses to keep for when they are said again by this voice (0: none)."""
         self._voice = voice
         self._clock = clock
         self._post = post
@@ -106,6 +107,7 @@ class Synthesizer:
             waited_ms=waited_ms,
             lead_ms=(span[0] if span else len(samples)) / rate_hz * 1e3,
             duration_ms=len(samples) / rate_hz * 1e3,
+            cached=sound.cached,
         )
         now_ms = self._clock.now_ms()
         return SynthesizedClause(order.basis, order.clause, order.spoken, samples, sound.words, rate_hz, fact, now_ms)
@@ -117,7 +119,7 @@ class Synthesizer:
         cached = self._cache.get(order.spoken)
         if cached is not None:
             self._cache.move_to_end(order.spoken)
-            return _Sound(cached.samples, cached.words, self._clock.now_ms())
+            return _Sound(cached.samples, cached.words, self._clock.now_ms(), cached=True)
         try:
             sound = self._collect(order, is_current)
         except _Void:

@@ -174,7 +174,7 @@ class LatencyView:
             stages_ms=stages_ms,
             missing=_missing(turn, work, points, typed),
             heard=points.reply_start is not None,
-            cached=work.cached,
+            cached=work.begins_cached(),
             filler=points.filler_start is not None,
             overlaps_user=gap_ms is not None and gap_ms < 0,
             speculative=work.speculative,

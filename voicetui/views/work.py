@@ -33,6 +33,7 @@ class Sound:
     started_ms: float | None
     first_audio_ms: float | None
     whole_ms: float | None
+    cached: bool = False
 
 
 @dataclass(slots=True)
@@ -80,6 +81,14 @@ class Work:
         if heard is not None:
             return heard
         return next((clause for clause in (*self.sounds, *self.clause_ms) if clause >= 0), 0)
+
+    def begins_cached(self) -> bool:
+        """Whether what was heard first was made for an earlier reply: all of the text, or the sound of this clause.
+
+        Either spares the gap a stage, so such a turn is reported apart.
+        """
+        clause = self.reply_clause()
+        return self.cached or (clause in self.sounds and self.sounds[clause].cached if clause is not None else False)
 
     def filler_ms(self) -> float | None:
         """When something other than the reply itself was first heard."""
@@ -139,7 +148,7 @@ class WorkFold:
                 work.synthesis_seq.setdefault(body.clause, entry.seq)
             case ClauseSynthesized():
                 work = self.of(body.basis)
-                sound = Sound(entry.seq, finite(body.started_ms), finite(body.first_audio_ms), at_ms)
+                sound = Sound(entry.seq, finite(body.started_ms), finite(body.first_audio_ms), at_ms, body.cached)
                 work.sounds.setdefault(body.clause, sound)
             case Play():
                 work = self.of(body.basis)
