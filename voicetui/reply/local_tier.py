@@ -187,6 +187,7 @@ class LocalTier:
         params.n_gpu_layers = 0
         params.hostnames = ["127.0.0.1"]
         params.port = 0
+        params.cache_ram_mib = 0  # else every prompt whose history was trimmed stays in memory, up to 8 GiB of them
         params.endpoint_slots = True
         params.warmup = True
         params.verbosity = 0
