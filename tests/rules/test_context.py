@@ -63,6 +63,13 @@ def test_what_is_found_stands_right_before_the_words_and_the_history_stays_as_it
     assert ahead[1:3] == (Message("user", "Hello there, bike shop."), Message("assistant", "Hi."))
 
 
+def test_the_prompt_is_not_worked_through_without_the_notes_that_are_being_looked_up() -> None:
+    desk = speaking("The red bike", "The red bike costs")
+    assert [order.why for order in desk.all(Prewarm)] == ["speech"]
+    find(desk)
+    assert desk.last(Prewarm).messages[-1].text == "The red bike"
+
+
 def test_the_reply_is_made_with_what_was_found_and_remembered_without() -> None:
     desk = speaking("The red bike", "The red bike costs")
     find(desk, BIKE)

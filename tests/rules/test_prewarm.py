@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.journal_builder import JournalBuilder
 from tests.rules.desk import Desk
 from voicetui.events import Basis
-from voicetui.events.orders import Cancel, Commit, Generate, Message, Prewarm
+from voicetui.events.listen import Evidence, Transcribed
+from voicetui.events.orders import Cancel, Commit, Generate, Message, Prewarm, Transcribe
 from voicetui.events.reply import PrewarmEnded
 from voicetui.events.session import GapStaged, Said, TierChosen
 from voicetui.views.ledger import fold_ledger
@@ -34,6 +35,17 @@ def test_the_words_that_two_partials_agree_on_are_worked_ahead_on_and_at_the_pau
     desk.words("What is the capital of France?")
     assert desk.last(Generate).messages == (SYSTEM, Message("user", "What is the capital of France?"))
     assert desk.last(Prewarm).messages[:-1] == desk.last(Generate).messages[:-1], "the same prefix"
+
+
+def test_a_partial_that_comes_after_the_pause_is_still_ahead_of_the_final_words() -> None:
+    desk = Desk()
+    desk.starts(1000)
+    desk.run_to(1800)
+    partial = desk.last(Transcribe)
+    desk.pauses(2000)
+    text = "What is the capital of France?"
+    desk.tell(Transcribed(1, partial.request, text, False, partial.start_sample, 32_000, 0.0, 0.0, Evidence()))
+    assert told(desk)[-1] == ("pause", text.rstrip("?"))
 
 
 def test_the_words_of_a_partial_nobody_believes_are_not_worked_ahead_on() -> None:

@@ -114,3 +114,15 @@ def test_turns_cancelled_at_any_moment_never_meet_a_prewarm() -> None:
     assert len(tier.alive_at_stream) > 30
     assert set(tier.alive_at_stream) == {0}
     assert tier.alive == 0
+
+
+def test_speech_that_begins_while_the_history_is_worked_through_does_not_begin_that_anew() -> None:
+    clock = ManualClock()
+    tier = AheadTier(clock, "It is noon.", ahead_ms=3000)
+    stage = Stage(clock=clock, tier=tier, detector=EnergyDetector(), clips=[(4000, tone(1700))])
+    stage.parts.transcriber = TimedWords()
+    stage.run_to(9000, stage.post_at(Said("What time is it?"), 500))
+    history, speech = stage.of(Prewarm)
+    assert (history.why, speech.why) == ("history", "speech")
+    outcomes = {fact.prewarm: fact.outcome for fact in stage.of(PrewarmEnded)}
+    assert outcomes == {history.prewarm: "done", speech.prewarm: "done"}

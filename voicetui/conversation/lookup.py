@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicetui.conversation.state import Context, Step
+from voicetui.conversation.state import Context, State, Step
 from voicetui.events.orders import AssembleContext
 from voicetui.events.words import normalise_words
 
@@ -155,6 +155,11 @@ def content_words(text: str) -> tuple[str, ...]:
     ('price', 'red', 'bike')
     """
     return tuple(dict.fromkeys(word for word in normalise_words(text) if word not in _EMPTY))
+
+
+def is_awaited(state: State) -> bool:
+    """Whether the newest look-up is for the next turn and has not been answered."""
+    return state.context.turn == state.next_turn and not state.context.found
 
 
 def look_up(step: Step, text: str) -> bool:

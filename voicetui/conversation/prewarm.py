@@ -12,6 +12,7 @@ import msgspec
 
 from voicetui.conversation import speculate
 from voicetui.conversation.history import messages, passages, turn_text
+from voicetui.conversation.lookup import is_awaited
 from voicetui.conversation.stable import goes_on_from, stable_prefix
 from voicetui.conversation.state import Ahead, State, Step, Warmth
 from voicetui.events import Fact
@@ -21,17 +22,20 @@ from voicetui.events.words import normalise_words
 
 
 def hear(step: Step, fact: Fact) -> None:
-    """Note the words of a partial transcript; a draft for fewer words than are known now is given up at once."""
+    """Note the words of a partial transcript, which may come when the person has paused by now.
+
+    A draft for fewer words than are known while they still speak is given up at once.
+    """
     utterance = step.state.utterance
     if utterance is None or not isinstance(fact, Transcribed) or fact.utterance != utterance.number:
         return
     ahead = step.state.ahead if step.state.ahead.utterance == fact.utterance else Ahead(utterance=fact.utterance)
-    if fact.final or fact.doubt or not utterance.speaking:
+    if fact.final or fact.doubt:
         return
     stable = stable_prefix(ahead.partial, fact.text)
     step.set(ahead=msgspec.structs.replace(ahead, partial=fact.text, stable=stable))
     draft = step.state.draft
-    if draft is not None and not draft.staged:
+    if draft is not None and not draft.staged and utterance.speaking:
         drafted, known = normalise_words(draft.user_text), normalise_words(turn_text(step.state, fact.text))
         if len(known) > len(drafted) and known[: len(drafted)] == drafted:
             speculate.drop(step, "words changed")
@@ -61,6 +65,8 @@ def _text(state: State) -> str | None:
     if state.stopping or state.muted or state.setting.staged_gaps_ms or state.reply or state.ending:
         return None
     utterance, draft = state.utterance, state.draft
+    if is_awaited(state):  # a few ms, and what was worked through without the notes would be lost
+        return None
     if draft is not None and (not draft.generated or utterance is None or not utterance.speaking):
         return None
     if utterance is None:

@@ -33,19 +33,23 @@ class Prewarmer:
         self._clock = clock
         self._post = post
         self._start = start
-        self._scope: anyio.CancelScope | None = None
+        self._running: tuple[Prewarm, anyio.CancelScope] | None = None
 
     def start(self, order: Prewarm) -> None:
-        """Carry out an order; the one before it ends."""
+        """Carry out an order; the one before it ends, unless that is at the very same: then it goes on for both."""
+        if self._running is not None and _same(self._running[0], order):
+            now_ms = self._clock.now_ms()
+            self._post(PrewarmEnded(order.prewarm, order.turn, "done", now_ms), now_ms)
+            return
         self.stop()
-        scope = self._scope = anyio.CancelScope()
-        self._start(lambda: self._run(order, scope), f"prewarm {order.why}")
+        running = self._running = (order, anyio.CancelScope())
+        self._start(lambda: self._run(*running), f"prewarm {order.why}")
 
     def stop(self) -> None:
         """End what is being done ahead: the tier is needed."""
-        if self._scope is not None:
-            self._scope.cancel()
-            self._scope = None
+        if self._running is not None:
+            self._running[1].cancel()
+            self._running = None
 
     async def _run(self, order: Prewarm, scope: anyio.CancelScope) -> None:
         started_ms, done, note = self._clock.now_ms(), Prefilled(), ""
@@ -66,7 +70,13 @@ class Prewarmer:
         except Exception as error:
             outcome, note = "failed", f"it stopped for a reason of its own ({type(error).__name__})"
             _log.exception("working ahead failed")
+        if self._running is not None and self._running[0] is order:
+            self._running = None
         ended = PrewarmEnded(
             order.prewarm, order.turn, outcome, started_ms, done.new_tokens, done.cached_tokens, done.connection, note
         )
         self._post(ended, self._clock.now_ms())
+
+
+def _same(one: Prewarm, other: Prewarm) -> bool:
+    return (one.tier, one.messages) == (other.tier, other.messages)
