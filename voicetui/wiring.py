@@ -17,7 +17,6 @@ from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_
 from voicetui.events import Fact
 from voicetui.events.orders import STAGED
 from voicetui.events.session import Duplex, Fault, Overlap, Price, SessionOpened, StopAsked, TierFacts
-from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal, JournalWriter, session_folder
 from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
@@ -27,7 +26,7 @@ from voicetui.listen.transcribe import Transcriber
 from voicetui.listen.turn_end import SmartTurn
 from voicetui.listen.vad import SileroDetector
 from voicetui.listen.whisper import WhisperRecogniser
-from voicetui.ports import Clock, Pcm16, Recogniser, Speaker, Tier, TurnScorer, Voice
+from voicetui.ports import Clock, Pcm16, Recogniser, Tier, TurnScorer, Voice
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario, clips
 from voicetui.reply.generate import Replier
@@ -41,17 +40,19 @@ from voicetui.runtime.engine import Engine, Levels
 from voicetui.runtime.log import log_to, stop_logging
 from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
-from voicetui.sound.aloud import Aloud, Mouth
+from voicetui.sound.aloud import Mouth
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
-from voicetui.sound.rates import level_dbfs
-from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
+from voicetui.sound.rates import level_dbfs, peak_dbfs
+from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
 from voicetui.speak.piper_voice import PiperVoice
 from voicetui.speak.play import Player
 from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
+from voicetui.wiring_sound import SoundDevices
 
 _WAVE_PIECES = 100
+_PEAK_PIECES = 25
 _SECRET = ("key", "token", "secret", "authorization", "password")
 Output = Literal["device", "null"]
 
@@ -94,6 +95,7 @@ class Wired:
     folder: Path | None
     clock: Clock
     ear: Ear
+    sound: SoundDevices
     watch: Watch = field(default_factory=Watch)
     person: Performer | None = None
     microphone: FileMicrophone | DeviceMicrophone | None = None
@@ -159,8 +161,9 @@ def wire(
     folder = writer.path.parent if writer is not None else None
     journal = Journal(writer)
     opened = _opened(config, choice, tier_name, writer)
-    microphone = _microphone(config, choice, clock, post)
-    speaker = _speaker(config, choice, clock, post)
+    scripted = choice.source if choice.scenario is not None else ""
+    sound = SoundDevices(config.audio, clock, post, scripted, choice.aloud)
+    microphone = sound.first_microphone(choice.input or config.audio.input) if scripted or choice.microphone else None
     warm = {"transcribe": recogniser.warm, "synthesize": voice.warm}
     scorer = _scorer(config, clock, post)
     if scorer is not None:
@@ -170,7 +173,7 @@ def wire(
         warm["context"] = knowledge.warm
     parts = Parts(
         microphone=microphone,
-        speaker=speaker,
+        speaker=sound.first_speaker(silent=choice.output == "null"),
         ear=ear,
         transcriber=Transcriber(recogniser, clock),
         tiers={**tiers, ready_made.name: ready_made},
@@ -182,24 +185,25 @@ def wire(
         knowledge=knowledge,
         recorder=Recorder(folder, unrecorded) if folder is not None else None,
         fallback_speaker=lambda: NullSpeaker(clock),
+        make_microphone=sound.make_microphone,
+        make_speaker=sound.make_speaker,
+        renew_devices=sound.renew,
     )
     session = Session(parts, clock, journal, opened)
     holder.append(session)
     for fact in early:
         post(fact)
-    wired = Wired(session, journal, folder, clock, ear, microphone=microphone)
+    wired = Wired(session, journal, folder, clock, ear, sound, microphone=microphone)
     if choice.scenario is not None:
-        wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), speaker, ready_made)
+        wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), ready_made)
         session.on_entries = wired.feed_watch
     return wired
 
 
-def _person(
-    wired: Wired, scenario: Scenario, sounds: Mapping[str, Pcm16], speaker: Speaker, ready_made: ReadyMadeTier
-) -> Person:
+def _person(wired: Wired, scenario: Scenario, sounds: Mapping[str, Pcm16], ready_made: ReadyMadeTier) -> Person:
     """Who says the lines; the ready-made answer to each is put ready before it is said."""
     assert isinstance(wired.microphone, FileMicrophone)
-    mouth = Mouth(wired.microphone, speaker) if isinstance(speaker, Aloud) else wired.microphone
+    mouth = Mouth(wired.microphone, lambda: wired.session.parts.speaker)
 
     def put_ready(line: Line) -> None:
         ready_made.put_ready(line.reply)
@@ -236,6 +240,7 @@ def make_engine(
         wired.journal.entries_since,
         wired.clock.now_ms,
         lambda: _levels(wired),
+        wired.sound.listed,
     )
     return engine, wired.folder
 
@@ -331,30 +336,6 @@ def _writer(config: Config, choice: Choice, tier: str, report: Callable[[str], N
     return JournalWriter(folder, program=f"voicetui {__version__}", report=report)
 
 
-def _microphone(
-    config: Config, choice: Choice, clock: Clock, post: Callable[[Fact], None]
-) -> FileMicrophone | DeviceMicrophone | None:
-    if choice.scenario is not None:
-        return FileMicrophone(clock, name=choice.source)
-    if not choice.microphone:
-        return None
-    wanted = choice.input or config.audio.input
-    return DeviceMicrophone(clock, wanted, on_fault=lambda text: post(Fault("microphone", text)))
-
-
-def _speaker(config: Config, choice: Choice, clock: Clock, post: Callable[[Fact], None]) -> Speaker:
-    if choice.output == "null":
-        return NullSpeaker(clock)
-    device = DeviceSpeaker(
-        clock,
-        config.audio.output,
-        on_lost=lambda text: post(DeviceLost("output", "speaker", text)),
-        on_fault=lambda text: post(Fault("speaker", text)),
-        latency_ms=config.audio.output_latency_ms,
-    )
-    return Aloud(device) if choice.aloud else device
-
-
 def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | None) -> SessionOpened:
     headphones = config.audio.headphones if choice.headphones is None else choice.headphones
     duplex: Duplex = "full" if headphones or choice.scenario is not None else "half"
@@ -407,5 +388,6 @@ def _levels(wired: Wired) -> Levels:
     newest, _ = wired.ear.read(max(0, wired.ear.end - 320 * _WAVE_PIECES), None)
     pieces = newest[len(newest) % 320 :].reshape(-1, 320)
     wave = tuple(level_dbfs(piece) for piece in pieces)
+    peaks = tuple(peak_dbfs(piece) for piece in pieces[-_PEAK_PIECES:])
     reply = wired.session.parts.meter.wave(wired.clock.now_ms(), _WAVE_PIECES)
-    return Levels(level_dbfs(np.asarray(newest[-800:])), max(reply[-3:]), wave, reply)
+    return Levels(level_dbfs(np.asarray(newest[-800:])), max(reply[-3:]), wave, reply, peaks)

@@ -129,6 +129,6 @@ async def test_a_mouth_says_the_same_into_the_microphone_and_on_the_speaker() ->
     aloud, speaker = await opened(16_000)
     microphone = FileMicrophone(clock, noise_dbfs=None)
     await microphone.open()
-    begins_ms = Mouth(microphone, aloud).play(CLIP, 100.0)
+    begins_ms = Mouth(microphone, lambda: aloud).play(CLIP, 100.0)
     assert begins_ms == 100.0
     assert np.flatnonzero(speaker.pull(0.0, 300.0))[0] == 1600

@@ -157,7 +157,7 @@ async def test_a_pure_tone_that_fits_the_blocks_is_not_frozen(hz: int) -> None:
 
 
 @pytest.mark.parametrize("value", [0.0, 0.25])
-async def test_nothing_but_one_value_is_reported_once_each_time_and_goes_on(value: float) -> None:
+async def test_nothing_but_one_value_is_reported_once_and_goes_on(value: float) -> None:
     clock = ManualClock()
     told: list[str] = []
     audio = card(clock)
@@ -173,7 +173,7 @@ async def test_nothing_but_one_value_is_reported_once_each_time_and_goes_on(valu
         await desk.hear(noise(480))
         for _ in range(310):
             await desk.hear(np.full(480, value, np.float32))
-        assert len(told) == 2
+        assert len(told) == 1
         assert desk.error is None
 
 

@@ -45,9 +45,11 @@ from voicetui.events.reply import (
     Passage,
 )
 from voicetui.events.session import (
+    DeviceChosen,
     Fault,
     GapStaged,
     InterruptAsked,
+    MicTested,
     Muted,
     OverlapChosen,
     Said,
@@ -75,7 +77,7 @@ SPEECH = ("start", "pause", "words", "words", "score", "context", "wakes")
 WORK = ("clause", "clause", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
 MISHAPS = (
     "words_failed", "failed", "sound_failed", "cut", "cancelled", "discarded", "woke",
-    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost", "unscored",
+    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost", "unscored", "device", "test",
 )  # fmt: skip
 IDLE = SPEECH * 24 + WORK + MISHAPS
 ANSWERING = SPEECH * 5 + WORK * 9 + MISHAPS
@@ -241,6 +243,10 @@ class Chaos:
                 return OverlapChosen(self.random.choice(("none", "clause", "full")))
             case "gap":
                 return GapStaged(self.random.choice(((), (200.0,), (1500.0,), (200.0, 1400.0))))
+            case "device":
+                return DeviceChosen(self.random.choice(("input", "output")), "USB", "ALSA", self.random.random() < 0.5)
+            case "test":
+                return MicTested(self.random.random() < 0.5)
             case "lost":
                 return DeviceLost(self.random.choice(("input", "output")), "USB", "it was unplugged")
             case _:
@@ -334,6 +340,7 @@ def test_whatever_happened_a_typed_turn_and_a_spoken_turn_are_answered_after_it(
     assert desk.last(Commit).text.endswith("a typed question")
     chaos.tell(TalkKey(False))
     chaos.tell(Muted(False))
+    chaos.tell(MicTested(False))
     chaos.tell(InterruptAsked())
     chaos.silence()
     chaos.now_ms += 5000

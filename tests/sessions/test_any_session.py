@@ -6,13 +6,14 @@ import random
 
 import pytest
 
+from tests.sessions.devices import NamedSpeaker
 from tests.sessions.stage import Heard, InlineWorker, SlowWorker, Stage, assert_ended_in_order, twin_stage
 from tests.sessions.test_cancelling import assert_cancelled_for_good
 from tests.sessions.test_purity import decided_again
 from voicetui.events import Fact, Order
 from voicetui.events.listen import Evidence, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import Commit, ScoreTurn, Transcribe
-from voicetui.events.session import InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
+from voicetui.events.session import DeviceChosen, InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
 from voicetui.events.sound import DeviceLost
 from voicetui.ports import Pcm16, StageError
 from voicetui.sound.speaker import NullSpeaker
@@ -24,7 +25,8 @@ DOUBTS = ("", "", "", "invented", "no speech")
 COMMANDS: tuple[Fact, ...] = (
     Said("typed"), InterruptAsked(), InterruptAsked(), TierChosen("twin"), TierChosen("nowhere"), OverlapChosen("none"),
     OverlapChosen("full"), Muted(True), Muted(False), TalkKey(True), TalkKey(False),
-    DeviceLost("output", "USB", "it was unplugged"),
+    DeviceLost("output", "USB", "it was unplugged"), DeviceChosen("output", "other"), DeviceChosen("output", "broken"),
+    DeviceChosen("input", "nowhere"),
 )  # fmt: skip
 AT_LAST: tuple[tuple[Fact, float], ...] = (
     (TalkKey(False), 14_000), (Muted(False), 14_000), (TierChosen("twin"), 14_000), (OverlapChosen("full"), 14_000),
@@ -88,6 +90,7 @@ def made_up(seeded: random.Random) -> Stage:
     stage.parts.transcriber, stage.parts.recorder = AnyWords(seeded), Heard()
     stage.parts.scorer = AnyScore(seeded)
     stage.parts.fallback_speaker = lambda: NullSpeaker(stage.clock, 48_000)
+    stage.parts.make_speaker = lambda name, host: NamedSpeaker(stage, name)
     return stage
 
 

@@ -7,8 +7,17 @@ import msgspec
 from voicetui.conversation import endpoint, floor, speculate
 from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Step
-from voicetui.events.orders import BargeIn, Commit, GateMic, PrepareTier, Reject
-from voicetui.events.session import Muted, OverlapChosen, Said, StopAsked, TalkKey, TierChosen
+from voicetui.events.orders import BargeIn, Commit, GateMic, PrepareTier, Reject, UseDevice
+from voicetui.events.session import (
+    DeviceChosen,
+    MicTested,
+    Muted,
+    OverlapChosen,
+    Said,
+    StopAsked,
+    TalkKey,
+    TierChosen,
+)
 
 _LAST_CUT_MS = 500.0
 """How long a session that is asked to stop waits for the speaker to say what was heard."""
@@ -81,6 +90,30 @@ def overlap_chosen(step: Step, fact: OverlapChosen) -> None:
     """The next turn is made in another overlap mode; a draft made in the old one is void."""
     step.set(setting=msgspec.structs.replace(step.state.setting, overlap=fact.overlap))
     speculate.drop(step, "overlap mode changed")
+
+
+def device_chosen(step: Step, fact: DeviceChosen) -> None:
+    """Change a device. What the old one has begun ends: the reply is cut at what was heard, running speech is no turn.
+
+    A reply that has not begun to sound goes on, and is heard on the new speaker; an utterance that has paused is a turn
+    all the same.
+    """
+    state = step.state
+    if state.stopping:
+        return
+    reason = f"the {'microphone' if fact.role == 'input' else 'speaker'} was changed"
+    if (fact.role == "output" or fact.renew) and state.reply is not None and state.reply.queued:
+        floor.cut(step, state.reply, "interrupted", reason)
+    if (fact.role == "input" or fact.renew) and state.utterance is not None and state.utterance.speaking:
+        endpoint.give_up(step, reason)
+    step.order(UseDevice(fact.role, fact.name, fact.host, fact.renew))
+
+
+def mic_tested(step: Step, fact: MicTested) -> None:
+    """While the microphone is tested nothing that is said opens a turn; speech that is running is none, too."""
+    step.set(testing=fact.on)
+    if fact.on and step.state.utterance is not None and step.state.utterance.speaking:
+        endpoint.reject(step, "microphone test", step.state.utterance.text)
 
 
 def stop_asked(step: Step, fact: StopAsked) -> None:

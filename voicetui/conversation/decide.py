@@ -11,9 +11,11 @@ from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, Tra
 from voicetui.events.orders import EndSession
 from voicetui.events.reply import ClauseCut, ContextAssembled, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
+    DeviceChosen,
     Fault,
     GapStaged,
     InterruptAsked,
+    MicTested,
     Muted,
     OverlapChosen,
     Ready,
@@ -120,6 +122,10 @@ def _command(step: Step, fact: Fact, at_ms: float) -> None:
             commands.overlap_chosen(step, fact)
         case GapStaged():
             staged.gap_staged(step, fact)
+        case DeviceChosen():
+            commands.device_chosen(step, fact)
+        case MicTested():
+            commands.mic_tested(step, fact)
         case StopAsked():
             commands.stop_asked(step, fact)
         case _:

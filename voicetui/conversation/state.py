@@ -194,6 +194,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """The utterance at whose opening the tier was told to get ready."""
     next_prewarm: int = 1
     muted: bool = False
+    testing: bool = False
+    """The microphone is being tested."""
     talk_key: bool = False
     staged_turns: int = 0
     """Turns committed since the staged gaps were chosen: whose turn it is among them."""

@@ -12,7 +12,7 @@ from voicetui.events.base import Basis, Fact, Order, Record
 AnyFact: TypeAlias = (
     session.TierFacts | session.SessionOpened | session.Ready | session.SessionClosed | session.Woke | session.Fault
     | session.Said | session.Muted | session.InterruptAsked | session.TalkKey | session.TierChosen
-    | session.OverlapChosen | session.GapStaged | session.StopAsked
+    | session.OverlapChosen | session.GapStaged | session.DeviceChosen | session.MicTested | session.StopAsked
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
     | listen.SpeechStarted | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed | listen.TurnScored
     | reply.ContextReady | reply.ContextAssembled | reply.PrewarmEnded
@@ -27,7 +27,7 @@ AnyOrder: TypeAlias = (
     orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.ScoreTurn | orders.Revise | orders.Reject
     | orders.Generate | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck
     | orders.Pause | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
-    | orders.QuickenEar | orders.Prewarm | orders.AssembleContext | orders.AdoptContext
+    | orders.QuickenEar | orders.Prewarm | orders.AssembleContext | orders.AdoptContext | orders.UseDevice
     | orders.EndTurn | orders.EndSession
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from voicetui.events.base import Basis, Order
+from voicetui.events.sound import Role
 
 Outcome = Literal["completed", "interrupted", "superseded", "failed", "unanswered", "cut_off"]
 Window = Literal["short", "padded"]
@@ -81,8 +82,8 @@ class Revise(Order, frozen=True):
 
 
 class Reject(Order, frozen=True):
-    """The utterance is no turn. ``reason``: "noise", "invented", "echo", "backchannel", "no words", "muted" or
-    "failed".
+    """The utterance is no turn. ``reason``: "noise", "invented", "echo", "backchannel", "no words", "muted",
+    "microphone test" or "failed".
     """
 
     utterance: int
@@ -232,6 +233,18 @@ class QuickenEar(Order, frozen=True):
     """The detector announces pauses sooner and with less certainty (or as usual again): short staged gaps need it."""
 
     on: bool
+
+
+class UseDevice(Order, frozen=True):
+    """Open this microphone or speaker in the place of the one in use. Fields as in ``DeviceChosen``.
+
+    If it cannot be opened the one before is opened again, and a ``Fault`` says so.
+    """
+
+    role: Role
+    name: str
+    host: str = ""
+    renew: bool = False
 
 
 class EndTurn(Order, frozen=True):

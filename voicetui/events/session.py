@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from voicetui.events.base import Fact
+from voicetui.events.sound import Role
 
 Overlap = Literal["none", "clause", "full"]
 Duplex = Literal["half", "full"]
@@ -110,6 +111,25 @@ class GapStaged(Fact, frozen=True):
     """
 
     gaps_ms: tuple[float, ...]
+
+
+class DeviceChosen(Fact, frozen=True):
+    """The user chose the microphone or the speaker to use from now on, by its name and host API ("": any).
+
+    ``renew``: it was plugged in after the program had made its list of devices, which can be made anew only while no
+    device is open: both are closed for that, and opened again.
+    """
+
+    role: Role
+    name: str
+    host: str = ""
+    renew: bool = False
+
+
+class MicTested(Fact, frozen=True):
+    """The user began, or ended, a test of the microphone. What is said meanwhile is not answered."""
+
+    on: bool
 
 
 class StopAsked(Fact, frozen=True):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Final
+
 import numpy as np
 
 from voicetui.ports import RATE_HZ, Block, Pcm16, VoiceDetector, VoiceEdge
 from voicetui.sound.track import ClockLine, Track
+
+SILENCE_FED_SAMPLES: Final = RATE_HZ // 2
+"""The silence in place of lost sound that the detector is given, at most: a longer loss would take long to feed."""
 
 
 class Ear:
@@ -15,6 +21,8 @@ class Ear:
         self._detector = detector
         self._track = Track()
         self._line = ClockLine()
+        self._skipped = 0
+        """Samples of the track that the detector was not given."""
 
     @property
     def end(self) -> int:
@@ -27,12 +35,21 @@ class Ear:
         Muted sound is kept as silence.  Gated sound is kept, but the detector gets silence in its place, so that
         sample numbers go on.
         """
-        edges = self._detector.feed(np.zeros(block.lost, np.int16)) if block.lost else []
+        edges = self._lose(block.lost) if block.lost else []
         self._track.fill(block.sample - self._track.end)
         self._line.add(block.sample, block.at_ms)
         silence = np.zeros_like(block.samples) if muted or gated else None
         self._track.append(block.samples if not muted or silence is None else silence)
-        return [*edges, *self._detector.feed(block.samples if silence is None else silence)]
+        return [*edges, *self._feed(block.samples if silence is None else silence)]
+
+    def go_on(self, at_ms: float) -> int:
+        """A microphone takes the place of another, its first sample at the ADC at ``at_ms``: that sample's number.
+
+        The time without a microphone is left free; times count anew from here.
+        """
+        sample = max(self._track.end, self.sample_at(at_ms))
+        self._line.restart(sample, at_ms)
+        return sample
 
     def quicken(self, on: bool) -> None:
         """Let the detector announce pauses sooner and with less certainty, or as usual again."""
@@ -40,7 +57,8 @@ class Ear:
 
     def stop_listening(self) -> VoiceEdge | None:
         """Forget the running speech: the edge that closes it, if there was any."""
-        return self._detector.drop()
+        edge = self._detector.drop()
+        return None if edge is None else self._on_track(edge)
 
     def at_ms(self, sample: int) -> float:
         """When ``sample`` was at the ADC; nominal before the first block."""
@@ -57,3 +75,21 @@ class Ear:
         end = self._track.end if end_sample is None else min(end_sample, self._track.end)
         start = min(max(start_sample, self._track.start), end)
         return self._track.read(start, end), start
+
+    def _lose(self, samples: int) -> list[VoiceEdge]:
+        """Sound is missing. Speech that runs is over if much is."""
+        if samples <= SILENCE_FED_SAMPLES:
+            return self._feed(np.zeros(samples, np.int16))
+        dropped = self.stop_listening()
+        edges = self._feed(np.zeros(SILENCE_FED_SAMPLES, np.int16))
+        self._skipped += samples - SILENCE_FED_SAMPLES
+        return edges if dropped is None else [dropped, *edges]
+
+    def _feed(self, samples: Pcm16) -> list[VoiceEdge]:
+        return [self._on_track(edge) for edge in self._detector.feed(samples)]
+
+    def _on_track(self, edge: VoiceEdge) -> VoiceEdge:
+        """The edge in the track's sample numbers."""
+        if not self._skipped:
+            return edge
+        return replace(edge, sample=edge.sample + self._skipped, noticed_sample=edge.noticed_sample + self._skipped)

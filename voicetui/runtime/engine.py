@@ -18,13 +18,38 @@ _log = logging.getLogger(__name__)
 class Levels:
     """What the meters show: RMS of the newest 50 ms in dBFS (-120 is silence), and a short envelope for a waveform.
 
-    ``user_wave`` and ``reply_wave`` hold one dBFS value for each of the newest 20 ms pieces, oldest first.
+    ``user_wave`` and ``reply_wave`` hold one dBFS value for each of the newest 20 ms pieces, oldest first;
+    ``user_peaks`` the largest sample of each of the newest half second's pieces, in dBFS.
     """
 
     user_dbfs: float = -120.0
     reply_dbfs: float = -120.0
     user_wave: tuple[float, ...] = ()
     reply_wave: tuple[float, ...] = ()
+    user_peaks: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSeen:
+    """A sound device that is there. ``renew``: it was plugged in since the start, see ``DeviceChosen``."""
+
+    name: str
+    host: str
+    default: bool = False
+    renew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceList:
+    """What there is to choose from. ``note`` says what could not be looked at ("" for nothing).
+
+    ``scripted``: a scripted person is heard instead of a microphone, so that no input can be chosen.
+    """
+
+    inputs: tuple[DeviceSeen, ...] = ()
+    outputs: tuple[DeviceSeen, ...] = ()
+    note: str = ""
+    scripted: bool = False
 
 
 class Engine:
@@ -41,12 +66,15 @@ class Engine:
         entries_since: Callable[[int], Sequence[Entry]],
         now_ms: Callable[[], float],
         levels: Callable[[], Levels] = Levels,
+        devices: Callable[[], DeviceList] = DeviceList,
     ) -> None:
         self._build = build
         self.post = post
         self.entries_since = entries_since
         self.now_ms = now_ms
         self.levels = levels
+        self.devices = devices
+        """What there is to choose from now. Takes a while: not on the screen's thread."""
         self.failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from voicetui.events.listen import SpeechPaused, SpeechStarted
 from voicetui.events.session import Fault
-from voicetui.events.sound import RATE_HZ, ClockMapped, DeviceLost, SoundLost
-from voicetui.ports import Clock, Microphone, Post, SoundError, VoiceEdge
+from voicetui.events.sound import RATE_HZ, ClockMapped, DeviceLost, DeviceOpened, SoundLost
+from voicetui.ports import Block, Clock, Microphone, Post, SoundError, VoiceEdge
 from voicetui.runtime.parts import ClauseSound, Ear, Parts
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)
@@ -23,23 +24,36 @@ class Gate(Protocol):
 
 
 async def listen(
-    microphone: Microphone, parts: Parts[SoundT], clock: Clock, gate: Gate, post: Post, is_muted: Callable[[], bool]
+    microphone: Microphone,
+    parts: Parts[SoundT],
+    clock: Clock,
+    gate: Gate,
+    post: Post,
+    is_muted: Callable[[], bool],
+    opened: DeviceOpened | None = None,
 ) -> None:
-    """Open the microphone and hear it until it ends, is lost, or the task is cancelled."""
-    name = "microphone"
+    """Hear the microphone until it ends, is lost, or the task is cancelled.
+
+    Opens it first; or, if it is ``opened`` already, in the place of another, goes on with the track where it stands.
+    """
+    name, joined = "microphone", opened is not None
+    reason = "no microphone was open" if joined else "the device lost sound"
     try:
-        opened = await microphone.open()
+        opened = opened or await microphone.open()
         name = opened.name
+        parts.in_use["input"] = opened
         post(opened, clock.now_ms())
+        blocks = _after_a_break(microphone.blocks(), parts.ear) if joined else microphone.blocks()
         next_map = 0
-        async for block in microphone.blocks():
+        async for block in blocks:
             muted = is_muted()
             edges = parts.ear.hear(block, gate.shut(block.at_ms), muted)
             if parts.recorder is not None:
                 parts.recorder.user(block.samples * 0 if muted else block.samples, block.lost)
             if block.lost:
-                lost = SoundLost("input", block.sample - block.lost, block.lost, 1, "the device lost sound")
+                lost = SoundLost("input", block.sample - block.lost, block.lost, 1, reason)
                 post(lost, parts.ear.at_ms(block.sample - block.lost))
+                reason = "the device lost sound"
             if block.sample >= next_map:
                 post(ClockMapped(block.sample), parts.ear.at_ms(block.sample))
                 next_map = block.sample + _MAP_EVERY_SAMPLES
@@ -53,6 +67,18 @@ async def listen(
         raise
     finally:
         await microphone.close()
+
+
+async def _after_a_break(blocks: AsyncIterator[Block], ear: Ear) -> AsyncIterator[Block]:
+    """The blocks in the track's sample numbers; the time without a microphone is lost before the first."""
+    shift: int | None = None
+    async for block in blocks:
+        if shift is None:
+            end = ear.end
+            shift = ear.go_on(block.at_ms) - block.sample
+            yield replace(block, sample=block.sample + shift, lost=block.sample + shift - end)
+        else:
+            yield replace(block, sample=block.sample + shift)
 
 
 def post_edge(edge: VoiceEdge, ear: Ear, post: Post) -> None:

@@ -29,6 +29,7 @@ from voicetui.events.orders import (
     ScoreTurn,
     Synthesize,
     Transcribe,
+    UseDevice,
     WakeAt,
 )
 from voicetui.events.reply import ContextReady, GenerationFailed
@@ -36,6 +37,7 @@ from voicetui.events.session import Fault, Woke
 from voicetui.events.speak import Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, Speaker, StageError, Tier
 from voicetui.runtime.assembling import assemble
+from voicetui.runtime.changing import Changing
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
 from voicetui.runtime.prewarm import Prewarmer
@@ -52,7 +54,9 @@ _log = logging.getLogger(__name__)
 class Hands(Generic[SoundT]):
     """Carries out orders. Those that only stand in the journal as decisions need no hands."""
 
-    def __init__(self, parts: Parts[SoundT], clock: Clock, post: Post, scopes: Scopes) -> None:
+    def __init__(
+        self, parts: Parts[SoundT], clock: Clock, post: Post, scopes: Scopes, is_muted: Callable[[], bool]
+    ) -> None:
         self.ended = anyio.Event()
         self.player: Player[SoundT] | None = None
         self._parked: list[PlayerOrder] = []
@@ -74,7 +78,8 @@ class Hands(Generic[SoundT]):
         self._gated = False
         self._ungated_ms = 0.0
         self._speakers_lost = 0
-        self._speaker_lock = anyio.Lock()
+        self.speaker_lock = anyio.Lock()
+        self.changing = Changing(parts, clock, post, self, is_muted)
 
     def carry_out(self, order: Order) -> None:
         """Start carrying out one order; never waits. What comes of it is posted as facts."""
@@ -110,6 +115,8 @@ class Hands(Generic[SoundT]):
                 self._gate(order.closed)
             case QuickenEar():
                 self._parts.ear.quicken(order.on)
+            case UseDevice():
+                self.changing.use(order)
             case EndSession():
                 self.ended.set()
             case _:
@@ -261,11 +268,17 @@ class Hands(Generic[SoundT]):
         self._post(sound.fact, sound.at_ms)
 
     def attach(self, player: Player[SoundT]) -> None:
-        """Give the session its first speaker; what was ordered of it before is carried out now."""
+        """Give the session its first or another speaker; what was ordered of it before is carried out now."""
         self.player = player
+        self._speakers_lost = 0
         parked, self._parked = self._parked, []
         for order in parked:
             self._to_player(order)
+
+    def detach(self) -> Player[SoundT] | None:
+        """Take the speaker away; what is ordered of it waits for the next."""
+        player, self.player = self.player, None
+        return player
 
     def _to_player(self, order: PlayerOrder) -> None:
         player = self.player
@@ -314,7 +327,7 @@ class Hands(Generic[SoundT]):
 
     async def replace_speaker(self) -> None:
         """The speaker is lost: open it anew, else a silent one. What was to be heard on the old one is cut."""
-        async with self._speaker_lock:
+        async with self.speaker_lock:
             self._speakers_lost += 1
             if self._speakers_lost > _REOPENINGS and self._parts.fallback_speaker is not None:
                 await self._close_quietly(self._parts.speaker)

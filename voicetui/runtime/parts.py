@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from voicetui.events.orders import (
     Synthesize,
     Transcribe,
 )
+from voicetui.events.sound import DeviceOpened, Role
 from voicetui.events.speak import ClauseSynthesized
 from voicetui.ports import (
     Block,
@@ -79,6 +80,12 @@ class Ear(Protocol):
 
     def stop_listening(self) -> VoiceEdge | None:
         """Forget the running speech (the gate closes): the edge that closes it, if there was any."""
+
+    def go_on(self, at_ms: float) -> int:
+        """A microphone takes the place of another, its first sample at the ADC at ``at_ms``: that sample's number.
+
+        The time without a microphone is left free; times count anew from here.
+        """
 
     @property
     def end(self) -> int:
@@ -181,3 +188,17 @@ class Parts(Generic[SoundT]):
     make_worker: Callable[[str, Clock], JobRunner] = Worker
     fallback_speaker: Callable[[], Speaker] | None = None
     """A clock-paced null speaker, for when no output device can be opened."""
+    make_microphone: Callable[[str, str, int], Microphone] | None = None
+    """The input device of this name and host API ("": any), to be opened; its first sample has this number.
+
+    None: the session's input cannot be changed.
+    """
+    make_speaker: Callable[[str, str], Speaker] | None = None
+    """The output device of this name and host API ("": any), to be opened."""
+    renew_devices: Callable[[], Awaitable[None]] | None = None
+    """Make the list of devices anew, so that what was plugged in since can be opened. Only while none is open.
+
+    Raises ``SoundError``.
+    """
+    in_use: dict[Role, DeviceOpened] = field(default_factory=dict)
+    """What is open, or was last."""

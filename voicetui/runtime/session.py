@@ -20,7 +20,6 @@ from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened, 
 from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal
 from voicetui.ports import Clock, SoundError, StageError
-from voicetui.runtime.hearing import listen
 from voicetui.runtime.lag import LoopLag
 from voicetui.runtime.orders import Hands
 from voicetui.runtime.parts import ClauseSound, Parts
@@ -73,7 +72,7 @@ class Session(Generic[SoundT]):
         self._append_now(self._opened)
         async with anyio.create_task_group() as group:
             self._scopes = Scopes(group, self._failed)
-            self._hands = Hands(self.parts, self.clock, self.post, self._scopes)
+            self._hands = Hands(self.parts, self.clock, self.post, self._scopes, lambda: self._state.muted)
             group.start_soon(self._read_inbox, name="inbox")
             group.start_soon(self.lag.watch, self.clock)
             group.start_soon(self._start, name="start")
@@ -105,14 +104,8 @@ class Session(Generic[SoundT]):
         # Not before: a model that is being loaded holds the interpreter, and a speaker that is not served looks lost.
         hands.attach(await open_speaker(self.parts, self.clock, self.post))
         hands.start_free(self._watch_playback, "speaker")
-        if self.parts.microphone is not None:
-            hands.start_free(self._listen, "microphone")
+        hands.changing.begin()
         self.post(Ready(load_ms))
-
-    async def _listen(self) -> None:
-        hands = self._hands
-        assert hands is not None and self.parts.microphone is not None
-        await listen(self.parts.microphone, self.parts, self.clock, hands, self.post, lambda: self._state.muted)
 
     async def _watch_playback(self) -> None:
         hands = self._hands

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from voicetui.events.session import Fault
-from voicetui.ports import Clock, Post, SoundError, Speaker
+from voicetui.ports import Clock, Post, SoundError
 from voicetui.runtime.parts import ClauseSound, Parts, Player
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)
@@ -19,19 +19,26 @@ async def open_speaker(parts: Parts[SoundT], clock: Clock, post: Post) -> Player
     Raises ``SoundError`` if there is none of either.
     """
     try:
-        return await _open(parts, parts.speaker, clock, post)
+        return await open_player(parts, clock, post)
     except SoundError as error:
-        if parts.fallback_speaker is None:
-            raise
-        remedy = "The reply goes to a silent, clock-paced speaker; see `voicetui devices`."
-        post(Fault("speaker", str(error), remedy), clock.now_ms())
-        parts.speaker = parts.fallback_speaker()
-        return await _open(parts, parts.speaker, clock, post)
+        return await open_silent(parts, clock, post, str(error))
 
 
-async def _open(parts: Parts[SoundT], speaker: Speaker, clock: Clock, post: Post) -> Player[SoundT]:
-    player = parts.make_player(post, await speaker.prepare())
-    post(await speaker.open(player.renderer), clock.now_ms())
+async def open_silent(parts: Parts[SoundT], clock: Clock, post: Post, why: str) -> Player[SoundT]:
+    """Open the clock-paced null speaker and say why. Raises ``SoundError`` if there is none."""
+    if parts.fallback_speaker is None:
+        raise SoundError(why)
+    remedy = "The reply goes to a silent, clock-paced speaker; see `voicetui devices`."
+    post(Fault("speaker", why, remedy), clock.now_ms())
+    parts.speaker = parts.fallback_speaker()
+    return await open_player(parts, clock, post)
+
+
+async def open_player(parts: Parts[SoundT], clock: Clock, post: Post) -> Player[SoundT]:
+    """Open the session's speaker and what plays on it. Raises ``SoundError``."""
+    player = parts.make_player(post, await parts.speaker.prepare())
+    parts.in_use["output"] = opened = await parts.speaker.open(player.renderer)
+    post(opened, clock.now_ms())
     return player
 
 

@@ -5,6 +5,7 @@ Without this only the answers of a demo can be heard, and no gap.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -60,16 +61,18 @@ class Aloud:
 
 
 class Mouth:
-    """Says clips into a file microphone and, at the same times, on the speaker."""
+    """Says clips into a file microphone and, at the same times, on the speaker in use, if that is an ``Aloud`` one."""
 
-    def __init__(self, microphone: FileMicrophone, speaker: Aloud) -> None:
+    def __init__(self, microphone: FileMicrophone, speaker: Callable[[], Speaker]) -> None:
         self._microphone = microphone
         self._speaker = speaker
 
     def play(self, samples: Pcm16, at_ms: float | None = None) -> float:
         """Say int16 [n] at 16 kHz at ``at_ms``, or as soon as possible; when its first sample is at the ADC."""
         begins_ms = self._microphone.play(samples, at_ms)
-        self._speaker.say(samples, begins_ms)
+        speaker = self._speaker()
+        if isinstance(speaker, Aloud):
+            speaker.say(samples, begins_ms)
         return begins_ms
 
 

@@ -182,3 +182,9 @@ def level_dbfs(samples: Pcm16 | PcmFloat) -> float:
     scale = 32768.0 if samples.dtype == np.int16 else 1.0
     power = float(np.mean(np.square(samples.astype(np.float64) / scale)))
     return max(SILENCE_DBFS, 10 * math.log10(power)) if power > 0 else SILENCE_DBFS
+
+
+def peak_dbfs(samples: Pcm16) -> float:
+    """The largest sample of int16 [n] in dB (full scale 0); silence and n = 0 are -120."""
+    peak = int(np.max(np.abs(samples.astype(np.int32)), initial=0))
+    return 20 * math.log10(peak / 32768) if peak else SILENCE_DBFS

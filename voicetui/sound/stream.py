@@ -26,6 +26,11 @@ FROZEN_AFTER_MS: Final = 1_000.0
 SILENT_AFTER_MS: Final = 3_000.0
 """How long one block is repeated, or nothing but one value sent, before that is a fault."""
 
+ALIVE_AFTER_MS: Final = 60_000.0
+"""So much sound, without a silence that is a fault, and the next such silence is worth telling again: a device with a
+noise gate sends nothing but zeros whenever nobody speaks.
+"""
+
 _STOOD_STILL_MS: Final = 50.0
 _CATCH_UP_MS: Final = 150.0
 """A watch that wakes this late was held up itself, by a model that is being loaded for one: it looks again after that.
@@ -281,13 +286,14 @@ class SoundWatch:
     """Notices a device that goes on calling but delivers nothing new: one block for ever, or nothing but one value."""
 
     def __init__(self, rate_hz: int, name: str, on_fault: Callable[[str], None] | None = None) -> None:
-        """``on_fault`` gets a sentence when the device falls silent, each time it does."""
+        """``on_fault`` gets a sentence when the device falls silent; again only once it was alive for long."""
         self._ms_per_frame = 1e3 / rate_hz
         self._name = name
         self._on_fault = on_fault
         self._last: PcmFloat = np.zeros(0, np.float32)
         self._same_ms = 0.0
         self._silent_ms = 0.0
+        self._alive_ms = ALIVE_AFTER_MS
         self.frozen = ""
         """A sentence, once the device is frozen."""
 
@@ -297,15 +303,15 @@ class SoundWatch:
             return
         block_ms = len(block) * self._ms_per_frame
         silent_ms, self._silent_ms = self._silent_ms, 0.0
+        last, self._last = self._last, block
         if block.min() == block.max():
             self._silent_ms = silent_ms + block_ms
             self._same_ms = 0.0
-            if silent_ms <= SILENT_AFTER_MS < self._silent_ms and self._on_fault:
-                self._on_fault(
-                    f"input silent: the microphone '{self._name}' has sent nothing but zeros for "
-                    f"{SILENT_AFTER_MS / 1e3:g} s. Is it muted, or is this program not allowed to use it?"
-                )
-        elif np.array_equal(block, self._last):
+            if silent_ms <= SILENT_AFTER_MS < self._silent_ms:
+                self._fell_silent()
+            return
+        self._alive_ms += block_ms
+        if np.array_equal(block, last):
             self._same_ms += block_ms
             # A pure tone played by a program can fit the block exactly; it repeats inside the block, too.
             if self._same_ms >= FROZEN_AFTER_MS and not _repeats_inside(block):
@@ -315,7 +321,14 @@ class SoundWatch:
                 )
         else:
             self._same_ms = 0.0
-        self._last = block
+
+    def _fell_silent(self) -> None:
+        if self._alive_ms >= ALIVE_AFTER_MS and self._on_fault:
+            self._on_fault(
+                f"input silent: the microphone '{self._name}' has sent nothing but zeros for "
+                f"{SILENT_AFTER_MS / 1e3:g} s. Is it muted, or is this program not allowed to use it?"
+            )
+        self._alive_ms = 0.0
 
 
 def _repeats_inside(block: PcmFloat) -> bool:

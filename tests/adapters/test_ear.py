@@ -1,0 +1,61 @@
+"""One track from several microphones: numbers, times and edges go on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from voicetui.listen.ear import Ear
+from voicetui.listen.scripted import EnergyDetector
+from voicetui.ports import Block, Pcm16, VoiceEdge
+
+HOUR_MS = 3_600_000.0
+
+
+def tone(ms: float) -> Pcm16:
+    return np.round(9000 * np.sin(2 * np.pi * 440 * np.arange(int(ms * 16)) / 16_000)).astype(np.int16)
+
+
+def hear(ear: Ear, sound: Pcm16, sample: int, at_ms: float, lost: int = 0) -> list[VoiceEdge]:
+    """Sound in blocks of 20 ms; the edges found."""
+    edges = []
+    for first in range(0, len(sound), 320):
+        block = Block(sound[first : first + 320], sample + first, at_ms + first / 16, lost if first == 0 else 0)
+        edges += ear.hear(block, False, False)
+    return edges
+
+
+def test_an_hour_without_a_microphone_is_silence_on_the_track_and_speech_after_it_is_found_where_it_is() -> None:
+    ear = Ear(EnergyDetector())
+    quiet = np.zeros(16_000, np.int16)
+    hear(ear, quiet, 0, 500.0)
+    end = ear.end
+    sample = ear.go_on(HOUR_MS)
+    assert sample == pytest.approx((HOUR_MS - 500) * 16, abs=16)
+    sound = np.concatenate([quiet, tone(1000), quiet])
+    started, paused = hear(ear, sound, sample, HOUR_MS, sample - end)
+    assert ear.at_ms(started.sample) == pytest.approx(HOUR_MS + 1000, abs=40)
+    assert ear.at_ms(paused.sample) == pytest.approx(HOUR_MS + 2000, abs=40)
+    assert np.abs(ear.read(sample + 16_000, sample + 32_000)[0]).max() > 8000
+    assert not ear.read(sample - 16_000, sample)[0].any()
+
+
+def test_speech_that_runs_when_the_microphone_goes_is_closed_where_it_went() -> None:
+    ear = Ear(EnergyDetector())
+    (started,) = hear(ear, np.concatenate([np.zeros(8000, np.int16), tone(1000)]), 0, 0.0)
+    assert started.kind == "started"
+    end = ear.end
+    sample = ear.go_on(5000.0)
+    paused, *_ = hear(ear, np.zeros(3200, np.int16), sample, 5000.0, sample - end)
+    assert paused.kind == "paused" and paused.sample <= end
+
+
+def test_a_microphone_whose_clock_says_earlier_than_the_track_does_not_run_backwards() -> None:
+    ear = Ear(EnergyDetector())
+    hear(ear, np.zeros(16_000, np.int16), 0, 0.0)
+    sample = ear.go_on(940.0)
+    assert sample == 16_000
+    hear(ear, np.zeros(32_000, np.int16), sample, 940.0)
+    assert ear.at_ms(sample + 16_000) == pytest.approx(1940, abs=70)
+    times = [ear.at_ms(each) for each in range(15_000, 40_000, 50)]
+    assert times == sorted(times)
