@@ -67,7 +67,8 @@ def live(arguments: argparse.Namespace) -> int:
         gaps_ms=arguments.gap,
     )
     if not arguments.headless:
-        return _screen(arguments, config, replace(choice, microphone=not advice), advice)
+        later = f"{advice} Press d to choose one that is plugged in later." if advice else ""
+        return _screen(arguments, config, replace(choice, microphone=not advice), later)
     if advice:
         print(f"voicetui: {advice}", file=sys.stderr)
         return 1

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from voicetui.events import Entry, Fact
-from voicetui.runtime.engine import Levels
+from voicetui.runtime.engine import DeviceList, Levels
 from voicetui.views.timeline import fold_timeline
 
 PIECE_MS = 20.0
@@ -33,6 +33,9 @@ class FakeEngine:
         self.joined: list[float] = []
         self.failure: BaseException | None = None
         self.running = True
+        self.plugged_in = DeviceList()
+        self.heard: Callable[[float], Levels] | None = None
+        """What the meters show at a time, in the place of levels made up from who speaks."""
 
     def advance(self, ms: float) -> None:
         """Let time pass."""
@@ -58,10 +61,16 @@ class FakeEngine:
 
     def levels(self) -> Levels:
         """Levels made up from who speaks when."""
+        if self.heard is not None:
+            return self.heard(self._now_ms)
         end = int(self._now_ms // PIECE_MS)
         user = tuple(self._level("you", piece) for piece in range(end - WAVE_PIECES, end))
         reply = tuple(self._level("speaker", piece) for piece in range(end - WAVE_PIECES, end))
         return Levels(user[-1], reply[-1], user, reply)
+
+    def devices(self) -> DeviceList:
+        """What there is to choose from."""
+        return self.plugged_in
 
     def stop(self, why: str = "user") -> None:
         """End at once, unless it hangs."""

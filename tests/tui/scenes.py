@@ -87,6 +87,7 @@ def fault() -> Scene:
 def no_devices() -> Scene:
     """No microphone: turns are typed."""
     journal = _session(simulated=True)
+    journal.entries.remove(next(entry for entry in journal.entries if getattr(entry.body, "role", "") == "input"))
     journal.typed("Hello", ["Hi there."])
     options = ScreenOptions("voicetui", "There is no microphone. Plug one in, or type: press /.", typed_only=True)
     return Scene(journal, journal.now_ms, options)

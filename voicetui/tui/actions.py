@@ -37,6 +37,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("tier", ("t",), "t", "tier", "Who answers the next turn", 7),
     Action("overlap", ("o",), "o", "overlap", "How much overlaps in the next turn", 8),
     Action("gap", ("g",), "g", "gap", "Stage a gap: hear what 200 ms or 1.5 s feels like", 13),
+    Action("devices", ("d",), "d", "devices", "Choose microphone, speaker", 14),
     Action("turn_before", ("up",), "↑", "", "Select the turn before"),
     Action("turn_after", ("down",), "↓", "turns", "Select the turn after", 10),
     Action("read_back", ("pageup",), "pgup", "", "Read back"),

@@ -26,6 +26,7 @@ from voicetui.tui.feed import Feed, Session
 from voicetui.tui.figures import STAGES, gaps_of, gaps_text
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.screens.choose import ChooseScreen
+from voicetui.tui.screens.devices import DevicesScreen
 from voicetui.tui.screens.help import HelpScreen
 from voicetui.tui.screens.ledger import LedgerScreen
 from voicetui.tui.screens.live import LiveScreen
@@ -106,7 +107,9 @@ class VoiceTui(App[None]):
         self._feed.drain()
         self._view = view = self._feed.picture()
         for screen in self.screen_stack:
-            if isinstance(screen, LiveScreen | PresenterScreen) and not _covered(screen, self.screen_stack):
+            if isinstance(screen, LiveScreen | PresenterScreen | DevicesScreen) and not _covered(
+                screen, self.screen_stack
+            ):
                 screen.show(view)
         if self._told_to_leave and self._leaving is None:
             self.action_leave()
@@ -174,6 +177,11 @@ class VoiceTui(App[None]):
             self._choose(
                 "Which gap shall be staged?", list(STAGES.items()), present, lambda chosen: GapStaged(gaps_of(chosen))
             )
+
+    def action_devices(self) -> None:
+        """Show the microphones and speakers that can be used."""
+        self.push_screen(DevicesScreen(self._engine.devices, self._engine.post))
+        self.call_after_refresh(self.look_again)
 
     def action_turn_before(self) -> None:
         """Select the turn before."""
@@ -287,7 +295,7 @@ class VoiceTui(App[None]):
         self.push_screen(ChooseScreen(question, choices, present), answered)
 
 
-def _covered(screen: Screen[None], stack: Sequence[Screen[Any]]) -> bool:
+def _covered(screen: Screen[Any], stack: Sequence[Screen[Any]]) -> bool:
     """Whether a screen that fills the terminal lies above."""
     return any(
         isinstance(above, PresenterScreen | HelpScreen | LedgerScreen) for above in stack[stack.index(screen) + 1 :]

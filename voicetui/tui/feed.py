@@ -8,7 +8,7 @@ from typing import Protocol
 from voicetui.events import Entry, Fact
 from voicetui.events.orders import BargeIn, EndTurn, Reject
 from voicetui.events.session import SessionOpened
-from voicetui.runtime.engine import Levels
+from voicetui.runtime.engine import DeviceList, Levels
 from voicetui.tui.sound_trace import SoundTraceKeeper
 from voicetui.tui.view import ScreenView
 from voicetui.views.barge_in import BargeInFigures, BargeInView
@@ -35,6 +35,7 @@ class Session(Protocol):
     entries_since: Callable[[int], Sequence[Entry]]
     now_ms: Callable[[], float]
     levels: Callable[[], Levels]
+    devices: Callable[[], DeviceList]
 
     @property
     def running(self) -> bool:

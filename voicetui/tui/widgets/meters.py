@@ -33,15 +33,16 @@ class Meters(Panel):
             Row(
                 (
                     Run("  "),
-                    *_meter("you", levels.user_dbfs, "sound-you", half),
+                    *meter("you", levels.user_dbfs, "sound-you", half),
                     Run("  "),
-                    *_meter("reply", levels.reply_dbfs, "sound-reply", width - half - 6),
+                    *meter("reply", levels.reply_dbfs, "sound-reply", width - half - 6),
                 )
             )
         ]
 
 
-def _meter(name: str, dbfs: float, ink: Ink, cells: int) -> tuple[Run, ...]:
+def meter(name: str, dbfs: float, ink: Ink, cells: int) -> tuple[Run, ...]:
+    """A level meter of ``cells`` cells: its name, a bar from -60 dBFS to full scale, the level."""
     figure = ("clips" if dbfs >= _HOT_DBFS else decibels(dbfs)).rjust(7)
     bar = cells - len(figure) - 6
     if bar < 4:

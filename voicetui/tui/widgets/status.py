@@ -100,7 +100,7 @@ def _recording(view: ScreenView) -> tuple[Run, ...]:
 
 def _devices(view: ScreenView, typed_only: bool) -> list[tuple[str, Ink]]:
     names: list[tuple[str, Ink]] = []
-    if typed_only:
+    if typed_only and view.state.input is None:
         names.append(("no microphone: press / and type", "notice"))
     elif view.state.input is not None:
         names.append(_device("in", view.state.input))
