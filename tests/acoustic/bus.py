@@ -20,16 +20,16 @@ AUDIBLE = 10 ** (-50 / 20)
 
 
 class Bus:
-    """Records the bus and can be waited on. Use as a context manager."""
+    """Records the bus, or another source, and can be waited on. Use as a context manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str = "bus.monitor") -> None:
         self._pieces: list[NDArray[np.float32]] = []
         self._levels: list[tuple[float, float]] = []
         self._grew = threading.Condition()
         command = [
             "parec",
             "--latency-msec=20",
-            "--device=bus.monitor",
+            f"--device={source}",
             "--channels=2",
             f"--rate={RATE_HZ}",
             "--format=s16le",

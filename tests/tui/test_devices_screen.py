@@ -83,7 +83,7 @@ async def test_choosing_applies_at_once_and_tells_how_it_turned_out() -> None:
         stage.engine.add(Entry(9000, stage.engine.now_ms(), opened))
         await stage.settle()
         seen = stage.text()
-        assert "is in use: 48000 Hz, 24 ms" in seen and "● USB Headset" in seen and "● file" not in seen
+        assert "is in use: 48000 Hz, latency 24 ms" in seen and "● USB Headset" in seen and "● file" not in seen
         await stage.press("escape")
         assert not isinstance(stage.app.screen, DevicesScreen)
 

@@ -32,6 +32,7 @@ _TITLES: dict[Role, str] = {"input": "Microphone", "output": "Speaker"}
 _TEST, _LOOK, _BACK = range(3)
 """What a click on a row of the panel does."""
 _SPEAK = Verdict("Speak as you will in the conversation.")
+_LOOKING = Verdict("Looking what is plugged in …")
 
 
 class DevicesScreen(ModalScreen[None]):
@@ -76,7 +77,7 @@ class DevicesScreen(ModalScreen[None]):
         self._rows: list[tuple[Role, DeviceSeen] | None] = []
         self._listed: tuple[object, ...] = ()
         self._test: MicTest | None = None
-        self._asked: tuple[Role, str, str, float] | None = None
+        self._asked: tuple[DeviceChosen, float] | None = None
 
     def compose(self) -> ComposeResult:
         """The list and the panel below it."""
@@ -87,12 +88,12 @@ class DevicesScreen(ModalScreen[None]):
     def on_mount(self) -> None:
         """Look what there is."""
         self.query_one(Vertical).border_title = "microphone and speaker"
+        self._list()
         self.action_look()
 
     def action_look(self) -> None:
         """Look (again) what is plugged in."""
-        self._devices = None
-        self._list()
+        self._panel.say(_LOOKING)
         self.run_worker(self._look, thread=True, exclusive=True, group="devices")
 
     def _look(self) -> None:
@@ -101,6 +102,8 @@ class DevicesScreen(ModalScreen[None]):
     def on_devices_screen_found(self, event: Found) -> None:
         """Show what was found."""
         self._devices = event.devices
+        if self._panel.verdict is _LOOKING:
+            self._panel.say(Verdict(""))
         self._list()
 
     def show(self, view: ScreenView) -> None:
@@ -129,9 +132,10 @@ class DevicesScreen(ModalScreen[None]):
             self._say(Verdict(f"'{literal(device.name)}' is in use already."))
             return
         self._stop_test()
-        self._asked = (role, device.name, device.host, view.now_ms)
+        fact = DeviceChosen(role, device.name, device.host, device.renew)
+        self._asked = (fact, view.now_ms)
         self._say(Verdict(f"Opening '{literal(device.name)}' …"))
-        self._post(DeviceChosen(role, device.name, device.host, device.renew))
+        self._post(fact)
 
     def action_test(self) -> None:
         """Listen for three seconds and judge."""
@@ -180,14 +184,17 @@ class DevicesScreen(ModalScreen[None]):
         """Say how the last choice turned out, once that is known."""
         if self._asked is None:
             return
-        role, name, host, asked_ms = self._asked
-        used = _used(view, role)
+        chosen, asked_ms = self._asked
+        used = _used(view, chosen.role)
         if view.fault is not None and view.fault.at_ms >= asked_ms:
             self._asked = None
             self._say(Verdict(f"✖ {literal(view.fault.message)}", literal(view.fault.remedy), "alert"))
-        elif used is not None and not used.lost and used.name == name and host in ("", used.host):
+        elif used is not None and not used.lost and (used.name, used.host) == (chosen.name, chosen.host):
             self._asked = None
-            self._say(Verdict(f"'{literal(name)}' is in use: {used.rate_hz} Hz, {used.latency_ms:.0f} ms.", ink="text"))
+            rate = f"{used.rate_hz} Hz, latency {used.latency_ms:.0f} ms"
+            self._say(Verdict(f"'{literal(used.name)}' is in use: {rate}.", ink="text"))
+            if chosen.renew:  # no longer new
+                self.run_worker(self._look, thread=True, exclusive=True, group="devices")
 
     def _list(self) -> None:
         """Draw the list anew, if anything in it changed; the same row stays chosen."""
@@ -200,13 +207,22 @@ class DevicesScreen(ModalScreen[None]):
         self._listed = listed
         options = self.query_one(OptionList)
         place = options.highlighted
+        kept = self._rows[place] if place is not None else None
         lines = list(self._lines(*used))
         self._rows = [chosen for chosen, _ in lines]
         options.clear_options()
         options.add_options(Option(Content.assemble(*text), disabled=chosen is None) for chosen, text in lines)
-        choices = [at for at, chosen in enumerate(self._rows) if chosen is not None]
-        options.highlighted = place if place in choices else next(iter(choices), None)
+        options.highlighted = self._place(kept, used)
         self._panel.note = _note(self._devices)
+
+    def _place(self, kept: tuple[Role, DeviceSeen] | None, used: tuple[Device | None, ...]) -> int | None:
+        """The row to stand on: where the same device is now, else the one in use, else the first of all."""
+        choices = [(at, *chosen) for at, chosen in enumerate(self._rows) if chosen is not None]
+        for at, role, device in choices:
+            if kept is not None and (role, device.name, device.host) == (kept[0], kept[1].name, kept[1].host):
+                return at
+        in_use = [at for at, role, device in choices if _is_used(device, used[0 if role == "input" else 1])]
+        return next(iter([*in_use, *(at for at, *_ in choices)]), None)
 
     def _lines(
         self, microphone: Device | None, speaker: Device | None
@@ -255,29 +271,29 @@ class TryPanel(Panel):
         super().__init__()
         self.test: MicTest | None = None
         self.note = ""
-        self._verdict = Verdict("")
+        self.verdict = Verdict("")
 
     def say(self, verdict: Verdict) -> None:
         """Show this from now on."""
-        self._verdict = verdict
+        self.verdict = verdict
         self.redraw()
 
     def depends_on(self, view: ScreenView) -> tuple[object, ...]:
         """What the rows are made from."""
         left = round(self.test.left_ms(view.now_ms), -2) if self.test is not None else None
-        return (round(view.levels.user_dbfs), left, self._verdict.words, self._verdict.figures, self.note)
+        return (round(view.levels.user_dbfs), left, self.verdict.words, self.verdict.figures, self.note)
 
     def draw(self, size: Size) -> Sequence[Row]:
         """Level, words, keys."""
         view, width = self.view, size.width
         level = view.levels.user_dbfs if view is not None else -120.0
-        said: tuple[str, Ink] = (self._verdict.words, self._verdict.ink)
+        said: tuple[str, Ink] = (self.verdict.words, self.verdict.ink)
         if self.test is not None and view is not None:
-            said = (f"Listening, {self.test.left_ms(view.now_ms) / 1e3:.1f} s left. {self._verdict.words}", "you")
-        elif not self._verdict.words and self.note:
+            said = (f"Listening, {self.test.left_ms(view.now_ms) / 1e3:.1f} s left. {self.verdict.words}", "you")
+        elif not self.verdict.words and self.note:
             said = (literal(self.note), "notice")
         words = [Row(line) for line in wrap_runs([Run(*said)], width)][:2]
-        figures = [Row(line) for line in wrap_runs([Run(self._verdict.figures, "strong")], width)][: 3 - len(words)]
+        figures = [Row(line) for line in wrap_runs([Run(self.verdict.figures, "strong")], width)][: 3 - len(words)]
         spoken = [*words, *figures, BLANK, BLANK][:3]
         return [
             BLANK,
