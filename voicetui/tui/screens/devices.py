@@ -216,13 +216,14 @@ class DevicesScreen(ModalScreen[None]):
         self._panel.note = _note(self._devices)
 
     def _place(self, kept: tuple[Role, DeviceSeen] | None, used: tuple[Device | None, ...]) -> int | None:
-        """The row to stand on: where the same device is now, else the one in use, else the first of all."""
+        """The row to stand on: where the same device is now, else the first list's one in use, else its first."""
         choices = [(at, *chosen) for at, chosen in enumerate(self._rows) if chosen is not None]
         for at, role, device in choices:
             if kept is not None and (role, device.name, device.host) == (kept[0], kept[1].name, kept[1].host):
                 return at
-        in_use = [at for at, role, device in choices if _is_used(device, used[0 if role == "input" else 1])]
-        return next(iter([*in_use, *(at for at, *_ in choices)]), None)
+        first = [(at, device) for at, role, device in choices if role == choices[0][1]]
+        in_use = [at for at, device in first if any(_is_used(device, each) for each in used)]
+        return next(iter([*in_use, *(at for at, _ in first)]), None)
 
     def _lines(
         self, microphone: Device | None, speaker: Device | None
