@@ -86,7 +86,7 @@ def made_up(seeded: random.Random) -> Stage:
         voice=ScriptedVoice(failures=lambda call, spoken: "the voice broke" if call in bad_calls else None),
     )
     slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in ("transcribe", "score", "synthesize")}
-    stage.parts.make_worker = lambda name, clock: SlowWorker(clock, slow[name]) if slow[name] else InlineWorker()
+    stage.parts.make_worker = lambda name, clock: SlowWorker(clock, slow[name]) if slow.get(name) else InlineWorker()
     stage.parts.transcriber, stage.parts.recorder = AnyWords(seeded), Heard()
     stage.parts.scorer = AnyScore(seeded)
     stage.parts.fallback_speaker = lambda: NullSpeaker(stage.clock, 48_000)
