@@ -13,6 +13,7 @@ from tests.sessions.test_purity import decided_again
 from voicetui.events import Fact, Order
 from voicetui.events.listen import Evidence, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import Commit, ScoreTurn, Transcribe
+from voicetui.events.reply import Passage
 from voicetui.events.session import DeviceChosen, InterruptAsked, Muted, OverlapChosen, Said, TalkKey, TierChosen
 from voicetui.events.sound import DeviceLost
 from voicetui.ports import Pcm16, StageError
@@ -55,6 +56,23 @@ class AnyWords:
         )
 
 
+class AnyNotes:
+    """Finds something or nothing, and breaks now and then."""
+
+    def __init__(self, seeded: random.Random) -> None:
+        self._random = seeded
+
+    def warm(self) -> float:
+        return 0.0
+
+    def find(self, query: str, most: int) -> tuple[Passage, ...]:
+        if self._random.random() < 0.1:
+            raise StageError("The notes cannot be searched.")
+        return self._random.choice(((), (Passage("a.md", "Hold the button."),), (Passage("b.md", "Rain."),)))
+
+    def close(self) -> None: ...
+
+
 class AnyScore:
     """Takes turns for over or not, and breaks now and then."""
 
@@ -82,13 +100,13 @@ def made_up(seeded: random.Random) -> Stage:
         tokens_per_second=seeded.choice((20.0, 80.0, 900.0)),
         overlap=seeded.choice(("none", "clause", "full", "full")),
         duplex=seeded.choice(("half", "full", "full")),
-        policy={"turn_end": seeded.choice(("silence", "model", "model"))},
+        policy={"turn_end": seeded.choice(("silence", "model", "model")), "knowledge": seeded.choice((False, True))},
         voice=ScriptedVoice(failures=lambda call, spoken: "the voice broke" if call in bad_calls else None),
     )
-    slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in ("transcribe", "score", "synthesize")}
+    slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in ("transcribe", "score", "synthesize", "context")}
     stage.parts.make_worker = lambda name, clock: SlowWorker(clock, slow[name]) if slow.get(name) else InlineWorker()
     stage.parts.transcriber, stage.parts.recorder = AnyWords(seeded), Heard()
-    stage.parts.scorer = AnyScore(seeded)
+    stage.parts.scorer, stage.parts.knowledge = AnyScore(seeded), AnyNotes(seeded)
     stage.parts.fallback_speaker = lambda: NullSpeaker(stage.clock, 48_000)
     stage.parts.make_speaker = lambda name, host: NamedSpeaker(stage, name)
     return stage

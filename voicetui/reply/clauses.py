@@ -17,7 +17,9 @@ class ClauseCutter:
     counts half a word.
 
     - first clause: ends at any clause boundary from `first_min_words` on; without one, it is cut near
-      `first_max_words`, before a conjunction or preposition if there is one, and not after a function word;
+      `first_max_words`, before a conjunction or preposition if there is one, and not after a function word.
+      On a tier of 33 ms a token with a voice of 25 ms + 13 ms a word, a first clause of at most 5 words instead of 7
+      sounds 85 ms sooner, but left holes of up to 0.9 s after it in 3 of 12 replies; 7 left none;
     - later clauses: end at a sentence end from `min_words` on, at a comma or the like from `soft_min_words` on;
       a CJK sentence end always ends one;
     - any clause: at most `max_chars` characters, except where a URL, link, tag or code fence would be divided;
