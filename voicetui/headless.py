@@ -16,6 +16,7 @@ from voicetui.events.orders import EndTurn, Reject
 from voicetui.events.session import Fault, Ready, SessionOpened, StopAsked
 from voicetui.events.sound import DeviceLost, DeviceOpened
 from voicetui.runtime.clock import SystemClock
+from voicetui.runtime.heap import settled
 from voicetui.runtime.log import native_chatter_to
 from voicetui.views.summary import summarise
 from voicetui.wiring import Choice, Wired, converse, wire
@@ -102,7 +103,7 @@ async def run_headless(
     wired = wire(config, choice, SystemClock())
     if wired.folder is not None:
         print(f"Recording this session in {wired.folder} (--no-record turns that off).", file=sys.stderr)
-    with native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
+    with settled(), native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
         await _converse_aloud(wired, seconds, refused)
         return _finish(wired, json_file, bool(refused))
 
@@ -137,7 +138,7 @@ async def _stop_after(wired: Wired, seconds: float) -> None:
 
 def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
     summary = summarise(wired.journal.entries_since(0))
-    lag = wired.session.lag.p99_ms()
+    lag = wired.session.lag.quantile_ms(0.99)
     for name, gap in (("gap", summary["gap_ms"]), ("staged gap", summary["staged_gap_ms"])):
         if gap is not None and gap["n"]:
             before = "staged_" if name == "staged gap" else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from voicetui.config import Config
+from voicetui.runtime.heap import settled
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.run import run_screen
 from voicetui.wiring import Choice, load_clips, make_engine
@@ -24,8 +25,9 @@ def show(config: Config, choice: Choice, notice: str, present: bool = False) -> 
     )
     if folder is not None:
         print(f"Recording this session in {folder} (--no-record turns that off).", file=sys.stderr)
-    engine.start()
-    status = run_screen(engine, options, folder / "log.txt" if folder is not None else None)
+    with settled():
+        engine.start()
+        status = run_screen(engine, options, folder / "log.txt" if folder is not None else None)
     if engine.failure is not None:
         raise engine.failure
     return status

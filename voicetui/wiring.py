@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,6 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 import msgspec
-import numpy as np
 
 from voicetui import __version__, models
 from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder
@@ -42,7 +42,7 @@ from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
 from voicetui.sound.aloud import Mouth
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
-from voicetui.sound.rates import level_dbfs, peak_dbfs
+from voicetui.sound.rates import level_dbfs, levels_dbfs, peak_dbfs
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
 from voicetui.speak.piper_voice import PiperVoice
@@ -51,6 +51,7 @@ from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 from voicetui.wiring_sound import SoundDevices
 
+_log = logging.getLogger(__name__)
 _WAVE_PIECES = 100
 _PEAK_PIECES = 25
 _SECRET = ("key", "token", "secret", "authorization", "password")
@@ -220,6 +221,7 @@ async def converse(wired: Wired) -> None:
     finally:
         if performing is not None:
             performing.cancel()
+        _log.info("%s", wired.session.lag.told() or "the session was too short to tell how late its loop ran")
         stop_logging(handler)
 
 
@@ -387,7 +389,6 @@ def _secret(key: str) -> bool:
 def _levels(wired: Wired) -> Levels:
     newest, _ = wired.ear.read(max(0, wired.ear.end - 320 * _WAVE_PIECES), None)
     pieces = newest[len(newest) % 320 :].reshape(-1, 320)
-    wave = tuple(level_dbfs(piece) for piece in pieces)
     peaks = tuple(peak_dbfs(piece) for piece in pieces[-_PEAK_PIECES:])
     reply = wired.session.parts.meter.wave(wired.clock.now_ms(), _WAVE_PIECES)
-    return Levels(level_dbfs(np.asarray(newest[-800:])), max(reply[-3:]), wave, reply, peaks)
+    return Levels(level_dbfs(newest[-800:]), max(reply[-3:]), levels_dbfs(pieces), reply, peaks)

@@ -33,7 +33,18 @@ def _session(simulated: bool = False) -> JournalBuilder:
 
 def conversation() -> JournalBuilder:
     """Several turns of every kind."""
+    return _converse(_session())
+
+
+def go_on_talking(until_ms: float) -> JournalBuilder:
+    """The same again and again."""
     journal = _session()
+    while journal.now_ms < until_ms:
+        _converse(journal)
+    return journal
+
+
+def _converse(journal: JournalBuilder) -> JournalBuilder:
     journal.turn("Hello there.", ["Hello! ", "How can I help you today?"], COMMIT_EARLY)
     journal.turn("What is the capital of France?", PARIS, replace(COMMIT_LATE, speech=1900), dropped=1)
     journal.rejected("noise")

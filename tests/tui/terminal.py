@@ -10,20 +10,30 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from voicetui.runtime.clock import SystemClock
 
 ROOT = Path(__file__).resolve().parents[2]
+KEPT_BYTES = 4096
+"""How much of what is only watched is kept."""
 
 
 class Terminal:
-    """Runs a module of the tests in a new pseudo-terminal of 100x30 cells; ``output`` is all it wrote."""
+    """Runs a module in a new pseudo-terminal; ``output`` is all it wrote, but for what was only watched."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(
+        self,
+        module: str,
+        *arguments: str,
+        cells: tuple[int, int] = (100, 30),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        """``environment`` is added to that of this process."""
         self._leader, self._follower = pty.openpty()
-        fcntl.ioctl(self._leader, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        fcntl.ioctl(self._leader, termios.TIOCSWINSZ, struct.pack("HHHH", cells[1], cells[0], 0, 0))
         self.modes_before = self.modes()
         self.output = b""
         self.clock = SystemClock()
@@ -33,7 +43,7 @@ class Terminal:
             stdin=self._follower,
             stdout=self._follower,
             stderr=self._follower,
-            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "", "LINES": ""},
+            env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **(environment or {})},
             start_new_session=True,
         )
 
@@ -56,6 +66,17 @@ class Terminal:
     def look_away(self, seconds: float) -> None:
         """Read nothing for a while: the terminal's buffer fills up."""
         select.select([], [], [], seconds)
+
+    def watch(self, seconds: float) -> None:
+        """Read for so long, and keep only the newest of it."""
+        end_ms = self.clock.now_ms() + seconds * 1000
+        while (left_ms := end_ms - self.clock.now_ms()) > 0:
+            self._read_some(left_ms / 1000)
+            self.output = self.output[-KEPT_BYTES:]
+
+    def full(self) -> bool:
+        """Whether the terminal takes no more output now."""
+        return not select.select([], [self._follower], [], 0)[1]
 
     def wait(self, seconds: float, reading: bool = True) -> float:
         """Wait for the program's end; how many seconds that took. Raises if it takes longer than ``seconds``."""

@@ -23,9 +23,16 @@ class LoopLag:
             await clock.sleep_until(due_ms)
             self.late_ms.append(clock.now_ms() - due_ms)
 
-    def p99_ms(self) -> float | None:
-        """The 99th percentile; None before there are 100 beats."""
+    def quantile_ms(self, share: float) -> float | None:
+        """The lateness that this share of the beats stayed below; None before there are 100 beats."""
         if len(self.late_ms) < 100:
             return None
         ordered = sorted(self.late_ms)
-        return ordered[int(0.99 * (len(ordered) - 1))]
+        return ordered[int(share * (len(ordered) - 1))]
+
+    def told(self) -> str:
+        """The figures in a line for the session's log; empty before there are any."""
+        p50_ms, p99_ms = self.quantile_ms(0.5), self.quantile_ms(0.99)
+        if p50_ms is None or p99_ms is None:
+            return ""
+        return f"engine loop lag: p50 {p50_ms:.2f} ms, p99 {p99_ms:.2f} ms, n = {len(self.late_ms)}"

@@ -188,3 +188,10 @@ def peak_dbfs(samples: Pcm16) -> float:
     """The largest sample of int16 [n] in dB (full scale 0); silence and n = 0 are -120."""
     peak = int(np.max(np.abs(samples.astype(np.int32)), initial=0))
     return 20 * math.log10(peak / 32768) if peak else SILENCE_DBFS
+
+
+def levels_dbfs(pieces: Pcm16) -> tuple[float, ...]:
+    """``level_dbfs`` of each row of int16 [pieces, n], n > 0."""
+    power = np.mean(np.square(pieces.astype(np.float64) / 32768.0), axis=1)
+    levels: list[float] = (10 * np.log10(np.maximum(power, 10 ** (SILENCE_DBFS / 10)))).tolist()
+    return tuple(levels)

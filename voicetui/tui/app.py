@@ -62,10 +62,20 @@ class VoiceTui(App[None]):
         for key in each.keys
     ]
 
-    def __init__(self, engine: Session, options: ScreenOptions, leaving: Callable[[], None] | None = None) -> None:
-        """``leaving`` is called once when the screen is to go, and stops the engine; without it the screen does."""
+    def __init__(
+        self,
+        engine: Session,
+        options: ScreenOptions,
+        leaving: Callable[[], None] | None = None,
+        takes_output: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """``leaving`` is called once when the screen is to go, and stops the engine; without it the screen does.
+
+        ``takes_output`` tells whether the terminal reads: while it does not, nothing is drawn.
+        """
         super().__init__()
         self._ask_to_stop = leaving or engine.stop
+        self._takes_output = takes_output
         self._told_to_leave = False
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-huge")]
         self.VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (46, "-lofty")]
@@ -103,14 +113,14 @@ class VoiceTui(App[None]):
         self.look_again()
 
     def look_again(self) -> None:
-        """Take what is new and show it; leave when it is time to."""
+        """Take what is new and show it; leave when it is time to.
+
+        A picture that the terminal has no room for would wait in a queue, and the keys behind it: the next one will do.
+        """
         self._feed.drain()
         self._view = view = self._feed.picture()
-        for screen in self.screen_stack:
-            if isinstance(screen, LiveScreen | PresenterScreen | DevicesScreen) and not _covered(
-                screen, self.screen_stack
-            ):
-                screen.show(view)
+        if self._takes_output():
+            self._show(view)
         if self._told_to_leave and self._leaving is None:
             self.action_leave()
         if self._leaving is not None:
@@ -119,6 +129,13 @@ class VoiceTui(App[None]):
                 self.exit()
         elif self._options.close_when_finished and not view.running:
             self.exit()
+
+    def _show(self, view: ScreenView) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, LiveScreen | PresenterScreen | DevicesScreen) and not _covered(
+                screen, self.screen_stack
+            ):
+                screen.show(view)
 
     @property
     def view(self) -> ScreenView | None:

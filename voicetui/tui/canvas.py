@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from voicetui.tui.ink import Ink, Run
+import re
+
+from voicetui.tui.ink import INKS, Ink, Run
+
+_SIGN: dict[Ink, str] = {ink: chr(ord("A") + place) for place, ink in enumerate(INKS)}
+_STRETCH = re.compile(r"(.)\1*")
+"""Cells of one ink are found as repeats of its sign: a line is made of hundreds of cells, twenty times a second."""
 
 
 class CellLine:
@@ -43,12 +49,9 @@ class CellLine:
 
     def runs(self) -> tuple[Run, ...]:
         """The line as runs."""
-        glyphs, inks, runs, start = self._glyphs, self._inks, [], 0
-        for cell in range(1, len(glyphs) + 1):
-            if cell == len(glyphs) or inks[cell] != inks[start]:
-                runs.append(Run("".join(glyphs[start:cell]), inks[start]))
-                start = cell
-        return tuple(runs)
+        text = "".join(self._glyphs)
+        stretches = _STRETCH.finditer("".join(map(_SIGN.__getitem__, self._inks)))
+        return tuple(Run(text[each.start() : each.end()], self._inks[each.start()]) for each in stretches)
 
 
 def rule(cells: int, title: str, note: str = "") -> tuple[Run, ...]:

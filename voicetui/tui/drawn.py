@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from voicetui.tui.ink import BLANK, INKS, Row, clip_runs
+from voicetui.tui.ink import BLANK, INKS, Ink, Row, clip_runs
 
 
 class Drawn(Widget, can_focus=False):
@@ -64,6 +64,7 @@ class Drawn(Widget, can_focus=False):
         super().__init__(id=id, classes=classes)
         self._rows: tuple[Row, ...] = ()
         self._strips: dict[Row, Strip] = {}
+        self._styles: dict[tuple[Ink, bool], Style] = {}
 
     def draw(self, size: Size) -> Sequence[Row]:
         """The rows for a content area of this size. Called whenever something may have changed."""
@@ -90,6 +91,12 @@ class Drawn(Widget, can_focus=False):
         """The rows last drawn."""
         return self._rows
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they are: no row has a border or padding, so none is composed anew for the sake of another."""
+        strips = [self.render_line(y) for y in crop.line_range]
+        start, end = crop.column_span
+        return strips if (start, end) == (0, self.size.width) else [strip.crop(start, end) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
         """The strip of one content line."""
         row = self._rows[y] if y < len(self._rows) else BLANK
@@ -103,6 +110,7 @@ class Drawn(Widget, can_focus=False):
     def notify_style_update(self) -> None:
         """A theme or class changed: styles are resolved anew."""
         self._strips.clear()
+        self._styles.clear()
         super().notify_style_update()
 
     def on_resize(self) -> None:
@@ -125,10 +133,19 @@ class Drawn(Widget, can_focus=False):
 
     def _strip(self, row: Row) -> Strip:
         width = self.content_size.width
-        base = self.visual_style.rich_style
-        over = self.get_component_rich_style("ink--chosen", partial=True) if row.on else Style.null()
-        segments = [
-            Segment(run.text, base + self.get_component_rich_style(f"ink--{run.ink}", partial=True) + over)
-            for run in clip_runs(row.runs, width)
-        ]
-        return Strip(segments).adjust_cell_length(width, base + over)
+        base = self._style("text", row.on)
+        segments = [Segment(run.text, self._style(run.ink, row.on)) for run in clip_runs(row.runs, width)]
+        strip = Strip(segments).adjust_cell_length(width, base)
+        for line_filter in self.get_line_filters():
+            strip = strip.apply_filter(line_filter, self.background_colors[1])
+        return strip
+
+    def _style(self, ink: Ink, chosen: bool) -> Style:
+        """What an ink looks like here, on a chosen row or another."""
+        style = self._styles.get((ink, chosen))
+        if style is None:
+            style = self.visual_style.rich_style + self.get_component_rich_style(f"ink--{ink}", partial=True)
+            if chosen:
+                style += self.get_component_rich_style("ink--chosen", partial=True)
+            self._styles[ink, chosen] = style
+        return style

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from voicetui.events import Entry, Fact
 from voicetui.events.orders import BargeIn, EndTurn, Reject
@@ -19,11 +19,13 @@ from voicetui.views.summary import Summary, SummaryView
 from voicetui.views.timeline import Timeline, TimelineView
 from voicetui.views.transcript import TranscriptView
 
+PartT = TypeVar("PartT")
+
 KEEP_MS = 180_000.0
 """How much of the newest time the timeline keeps."""
 KEEP_LINES = 400
 """How many of the newest lines the transcript keeps."""
-AT_ONCE = 3000
+AT_ONCE = 500
 """How many entries one call takes at most, so that catching up with a long journal never blocks the keys."""
 
 
@@ -64,7 +66,8 @@ class Feed:
         self._ledger = LedgerView()
         self._summary = SummaryView()
         self._summary_shown: Summary | None = None
-        self._turns: tuple[TurnLatency, ...] | None = None
+        self._figures_are_old = True
+        self._turns: tuple[TurnLatency, ...] = ()
         self._barge_ins: dict[int, tuple[BargeInFigures, ...]] = {}
         self._ledger_shown = self._ledger.snapshot()
         self._trace = SoundTraceKeeper()
@@ -76,8 +79,7 @@ class Feed:
         """Take what the journal has gained, at most ``AT_ONCE`` entries; whether there may be more."""
         entries = self._session.entries_since(self._taken)[:AT_ONCE]
         self._taken += len(entries)
-        if entries:
-            self._turns = None
+        self._figures_are_old = self._figures_are_old or bool(entries)
         views = (
             self._state, self._transcript, self._timeline, self._latency, self._barge_in, self._ledger, self._summary,
         )  # fmt: skip
@@ -97,10 +99,12 @@ class Feed:
         now_ms, levels = session.now_ms(), session.levels()
         self._trace.take(now_ms, levels)
         if self._summary_shown is None:
-            self._summary_shown = self._summary.snapshot()
-        if self._turns is None:
-            self._turns, self._barge_ins = self._latency.snapshot(), self._barge_in.snapshot()
-            self._ledger_shown = self._ledger.snapshot()
+            self._summary_shown = self._summary.figures()
+        if self._figures_are_old:
+            self._turns = _kept(self._turns, self._latency.snapshot())
+            self._barge_ins = _kept(self._barge_ins, self._barge_in.snapshot())
+            self._ledger_shown = _kept(self._ledger_shown, self._ledger.snapshot())
+            self._figures_are_old = False
         timeline, turns = self._timeline.snapshot(), self._turns
         return ScreenView(
             now_ms=now_ms,
@@ -147,6 +151,11 @@ def waiting_since_ms(timeline: Timeline, turns: tuple[TurnLatency, ...]) -> floa
         return None
     last = turns[-1]
     return last.points.user_end if last.outcome is None and not last.heard else None
+
+
+def _kept(old: PartT, new: PartT) -> PartT:
+    """The old one if nothing changed: widgets draw anew what is another object than before."""
+    return old if old == new else new
 
 
 def _records(opened: SessionOpened) -> bool | None:

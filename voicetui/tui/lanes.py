@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.geometry import Offset
@@ -96,18 +96,20 @@ def timeline_rows(
     scale = _Scale(window, cells)
     lanes = {lane: [CellLine(cells) for _ in range(tall.rows if lane in SOUND_LANES else 1)] for lane in LANES}
     gaps = CellLine(cells)
-    _guides([line for lines in lanes.values() for line in lines], gaps, view, scale, selected)
-    for span in sorted(_in_sight(view.timeline.spans, view.now_ms, scale), key=lambda span: _ORDER[span.kind]):
+    spans = _in_sight(view.timeline.spans, view.now_ms, scale)
+    marks = [mark for mark in view.timeline.marks if scale.shows(mark.at_ms, mark.at_ms)]
+    _guides([line for lines in lanes.values() for line in lines], gaps, marks, view, scale, selected)
+    for span in sorted(spans, key=lambda span: _ORDER[span.kind]):
         end_ms = span.end_ms if span.end_ms is not None else max(view.now_ms, span.start_ms)
         if span.lane in SOUND_LANES:
             _sound(lanes[span.lane], span, end_ms, view.trace, scale)
         else:
             _work(lanes[span.lane][0], span, end_ms, scale)
     if tall.durations:
-        _durations({lane: lines[0] for lane, lines in lanes.items()}, view, scale)
-    _marks_on_lanes(lanes, view.timeline.marks, scale)
+        _durations({lane: lines[0] for lane, lines in lanes.items()}, spans, scale)
+    _marks_on_lanes(lanes, marks, scale)
     rows = [_row(f"{window.ms_per_cell} ms/cell", "faint", _ruler(view, scale))]
-    rows.append(_row("", "text", _marks(view.timeline.marks, scale)))
+    rows.append(_row("", "text", _marks(marks, scale)))
     for lane, lines in lanes.items():
         for place, line in enumerate(lines):
             named = place == (len(lines) - 1) // 2
@@ -157,7 +159,14 @@ def _name_ink(lane: Lane) -> Ink:
 
 
 def _in_sight(spans: Sequence[Span], now_ms: float, scale: _Scale) -> list[Span]:
-    return [span for span in spans if scale.shows(span.start_ms, now_ms if span.end_ms is None else span.end_ms)]
+    """Minutes of spans are kept, seconds are seen: what is not is sorted out once, and cheaply."""
+    first_ms = scale.window.start_ms
+    last_ms = first_ms + scale.window.length_ms(scale.cells)
+    return [
+        span
+        for span in spans
+        if span.start_ms < last_ms and (now_ms if span.end_ms is None else span.end_ms) >= first_ms
+    ]
 
 
 def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale) -> None:
@@ -197,14 +206,10 @@ def wave(dbfs: float | None, rows: int) -> str:
     return "".join(_HALVES[upper, lower] for upper, lower in zip(halves[::2], halves[1::2], strict=True))
 
 
-def _durations(lines: dict[Lane, CellLine], view: ScreenView, scale: _Scale) -> None:
+def _durations(lines: dict[Lane, CellLine], spans: Sequence[Span], scale: _Scale) -> None:
     """How many milliseconds each piece of work took, behind it, where there is room."""
-    for span in view.timeline.spans:
-        if (
-            span.lane in ("you", "speaker", "clauses")
-            or span.end_ms is None
-            or not scale.shows(span.start_ms, span.end_ms)
-        ):
+    for span in spans:
+        if span.lane in ("you", "speaker", "clauses") or span.end_ms is None:
             continue
         took = round(span.end_ms - span.start_ms)
         _, last = scale.halves(span.start_ms, span.end_ms)
@@ -214,11 +219,17 @@ def _durations(lines: dict[Lane, CellLine], view: ScreenView, scale: _Scale) -> 
             lines[span.lane].write(cell + 1, str(took), "faint")
 
 
-def _guides(lines: Iterable[CellLine], gaps: CellLine, view: ScreenView, scale: _Scale, selected: int | None) -> None:
+def _guides(
+    every: list[CellLine],
+    gaps: CellLine,
+    marks: Sequence[Mark],
+    view: ScreenView,
+    scale: _Scale,
+    selected: int | None,
+) -> None:
     """Upright lines through all lanes: where a gap begins, where the turn was committed, where the gap ends."""
-    every = [*lines]
-    for mark in view.timeline.marks:
-        if mark.kind == "commit" and scale.shows(mark.at_ms, mark.at_ms):
+    for mark in marks:
+        if mark.kind == "commit":
             for line in every:
                 line.put(scale.cell(mark.at_ms), "┊", "guide")
     for turn in reversed(view.turns):
@@ -295,7 +306,7 @@ def _marks(marks: Sequence[Mark], scale: _Scale) -> CellLine:
     at: dict[int, Mark] = {}
     weights = list(MARKS)
     for mark in marks:
-        if mark.kind in MARKS and scale.shows(mark.at_ms, mark.at_ms):
+        if mark.kind in MARKS:
             cell = scale.cell(mark.at_ms)
             if cell not in at or weights.index(at[cell].kind) <= weights.index(mark.kind):
                 at[cell] = mark
@@ -315,8 +326,6 @@ def _marks_on_lanes(lanes: dict[Lane, list[CellLine]], marks: Sequence[Mark], sc
     """The first token on the model's lane; what was done to the sound on the speaker's."""
     speaker = lanes["speaker"][(len(lanes["speaker"]) - 1) // 2]
     for mark in marks:
-        if not scale.shows(mark.at_ms, mark.at_ms):
-            continue
         cell = scale.cell(mark.at_ms)
         if mark.kind == "first_token":
             lanes["llm"][0].put(cell, "┿", "strong")

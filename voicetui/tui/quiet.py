@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -39,6 +40,14 @@ def quiet(log: Path | None) -> Iterator[TextIO]:
             setattr(sys, name, terminal)
         after.callback(_flush_python)
         yield terminal
+
+
+def takes_output(stream: TextIO) -> bool:
+    """Whether the terminal behind ``stream`` has room for more; one that is slow, or that nobody reads, has none."""
+    try:
+        return bool(select.select([], [stream.fileno()], [], 0)[1])
+    except (OSError, ValueError):
+        return False
 
 
 def _flush_python() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
@@ -10,7 +13,10 @@ from voicetui.tui.app import VoiceTui
 from voicetui.tui.feed import Session
 from voicetui.tui.leaving import LEAVE_S, Deadline, TerminalGuard, on_signals
 from voicetui.tui.options import ScreenOptions
-from voicetui.tui.quiet import quiet
+from voicetui.tui.quiet import quiet, takes_output
+
+SWITCH_S = 0.0005
+"""How long the screen may keep the interpreter from the engine's thread; Python's own 5 ms would be heard."""
 
 
 def run_screen(engine: Session, options: ScreenOptions, log: Path | None = None) -> int:
@@ -29,8 +35,8 @@ def run_screen(engine: Session, options: ScreenOptions, log: Path | None = None)
         deadline.start(128 + number)
         app.leave_soon()
 
-    with quiet(log) as terminal:
-        app = VoiceTui(engine, options, leaving=lambda: deadline.start(1))
+    with quiet(log) as terminal, engine_first():
+        app = VoiceTui(engine, options, lambda: deadline.start(1), lambda: takes_output(terminal))
         app.error_console = Console(file=terminal, markup=False, highlight=False)
         with on_signals(handle):
             app.run()
@@ -40,3 +46,14 @@ def run_screen(engine: Session, options: ScreenOptions, log: Path | None = None)
     if caught:
         return 128 + caught[0]
     return 1 if app.return_code or engine.failure is not None else 0
+
+
+@contextmanager
+def engine_first() -> Iterator[None]:
+    """While inside, a thread that wants the interpreter has it within ``SWITCH_S``."""
+    usual_s = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_S)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(usual_s)

@@ -51,6 +51,7 @@ class LiveScreen(Screen[None]):
         self._notice = notice
         self._typed_only = typed_only
         self.selected: int | None = None
+        self._panels: list[Panel] = []
 
     def compose(self) -> ComposeResult:
         """The parts, top to bottom."""
@@ -83,7 +84,8 @@ class LiveScreen(Screen[None]):
         """Hand the picture to every part."""
         if self.selected is not None and view.turn(self.selected) is None:
             self.selected = None
-        for panel in self.query(Panel):
+        self._panels = self._panels or list(self.query(Panel))
+        for panel in self._panels:
             panel.show(view, self.selected)
 
     def select(self, view: ScreenView, turn: int | None) -> None:

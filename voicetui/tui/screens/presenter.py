@@ -29,6 +29,10 @@ class PresenterScreen(Screen[None]):
     }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._panels: list[Panel] = []
+
     def compose(self) -> ComposeResult:
         """The number above, the lanes below."""
         yield HugeGap()
@@ -38,5 +42,6 @@ class PresenterScreen(Screen[None]):
 
     def show(self, view: ScreenView) -> None:
         """Hand the picture to both parts."""
-        for panel in self.query(Panel):
+        self._panels = self._panels or list(self.query(Panel))
+        for panel in self._panels:
             panel.show(view)

@@ -1,0 +1,1 @@
+"""What the screen costs, measured by hand: ``python -m tests.tui.cost [PART...]``."""
