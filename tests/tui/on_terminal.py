@@ -1,4 +1,4 @@
-"""A session on a real terminal: ``python -m tests.tui.on_terminal LOG [hang] [chatter] [crash]``."""
+"""A session on a real terminal: ``python -m tests.tui.on_terminal LOG [hang] [chatter] [crash] [converse]``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ import sys
 import threading
 from pathlib import Path
 
+from tests.sessions.stage import Stage
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.scenes import conversation
+from voicetui.events.orders import EndTurn
+from voicetui.events.session import Ready, Said
+from voicetui.listen.scripted import EnergyDetector
+from voicetui.reply.simulated_tier import SimulatedTier
 from voicetui.runtime.clock import SystemClock
-from voicetui.runtime.engine import Levels
+from voicetui.runtime.engine import Engine, Levels
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.run import run_screen
 
@@ -44,6 +49,24 @@ class RealTimeEngine(FakeEngine):
         return super().join(seconds)
 
 
+def conversing(folder: Path) -> Engine:
+    """A real engine: one typed turn after the other, each answered by a scripted voice, its journal in ``folder``."""
+    clock = SystemClock()
+    tier = SimulatedTier(clock, "twin", ttft_p50_ms=20, ttft_p95_ms=21, tokens_per_second=500, replies=("Yes.",))
+    stage = Stage(clock=clock, tier=tier, detector=EnergyDetector(), folder=folder)
+    told = 0
+
+    def go_on() -> None:
+        nonlocal told
+        entries = stage.journal.entries_since(told)
+        told += len(entries)
+        if any(isinstance(entry.body, Ready | EndTurn) for entry in entries):
+            stage.session.post(Said("Shall we go on?"))
+
+    stage.session.on_entries = go_on
+    return Engine(stage.session.run, stage.session.post, stage.journal.entries_since, clock.now_ms)
+
+
 def chatter() -> None:
     """What native libraries, children and careless prints do."""
     while True:
@@ -55,9 +78,15 @@ def chatter() -> None:
 
 if __name__ == "__main__":
     words = sys.argv[2:]
-    engine = RealTimeEngine("hang" in words, "crash" in words)
+    log = Path(sys.argv[1])
+    options = ScreenOptions("voicetui", close_when_finished=False)
+    if "converse" in words:
+        engine = conversing(log.parent / "session")
+        engine.start()
+        sys.exit(run_screen(engine, options, log))
+    replayed = RealTimeEngine("hang" in words, "crash" in words)
     if "chatter" in words:
         threading.Thread(target=chatter, daemon=True).start()
-    status = run_screen(engine, ScreenOptions("voicetui", close_when_finished=False), Path(sys.argv[1]))
-    print(f"stopped {engine.stopped}, status {status}")
+    status = run_screen(replayed, options, log)
+    print(f"stopped {replayed.stopped}, status {status}")
     sys.exit(status)

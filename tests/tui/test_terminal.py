@@ -10,6 +10,9 @@ import pytest
 
 from tests.tui.on_terminal import UNDERRUN
 from tests.tui.terminal import Terminal
+from voicetui.events.orders import EndTurn
+from voicetui.events.session import SessionClosed
+from voicetui.journal.read import JournalReader
 
 MAIN_SCREEN, CURSOR, NO_MOUSE = b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1003l"
 START = b"conversation"
@@ -89,3 +92,42 @@ def test_a_terminal_that_takes_no_more_output_does_not_keep_it(start: Start, num
     assert terminal.wait(4, reading=False) < 2.5
     assert terminal.process.returncode == 128 + number
     assert terminal.modes() == terminal.modes_before
+
+
+@pytest.mark.parametrize("leave", ["q", "SIGTERM"])
+def test_turns_go_on_and_leaving_is_quick_while_the_terminal_takes_no_output(
+    start: Start, tmp_path: Path, leave: str
+) -> None:
+    terminal = start("converse", wait_for=b"Shall we go on?")
+    journal = JournalReader(tmp_path / "session")
+
+    def ended() -> int:
+        return sum(isinstance(entry.body, EndTurn) for entry in journal.poll())
+
+    assert until(terminal, terminal.full), "the screen goes on drawing, so the terminal must fill up"
+    ended()
+    turns = [0]
+
+    def eight_more() -> bool:
+        turns[0] += ended()
+        return turns[0] >= 8
+
+    assert until(terminal, eight_more), "the conversation must not wait for the screen"
+    assert terminal.full()
+    if leave == "q":
+        terminal.press(b"q")
+    else:
+        terminal.process.send_signal(signal.SIGTERM)
+    assert terminal.wait(4, reading=False) < 2.5
+    assert terminal.process.returncode == (128 + signal.SIGTERM if leave == "SIGTERM" else 1)
+    assert terminal.modes() == terminal.modes_before
+    assert any(isinstance(entry.body, SessionClosed) for entry in journal.poll()), "the session was closed in order"
+
+
+def until(terminal: Terminal, wanted: Callable[[], bool], looks: int = 300) -> bool:
+    """Read nothing until ``wanted``; whether it came within so many looks."""
+    for _ in range(looks):
+        if wanted():
+            return True
+        terminal.look_away(0.05)
+    return False
