@@ -18,7 +18,7 @@ SILENT_DBFS = -120.0
 class FakeEngine:
     """The handle the screen has on a session. ``advance`` moves its clock; what is due by then is in its journal.
 
-    ``live`` takes the place of the manual time where a script is to run in real time.
+    ``terminal_full``: the terminal takes no output.  ``live`` takes the place of the manual time where a script is to run in real time.
     """
 
     def __init__(self, entries: Sequence[Entry], start_ms: float = 0.0, *, hangs: bool = False) -> None:
@@ -27,6 +27,7 @@ class FakeEngine:
         self._due_ms = [latest := max(latest, entry.at) for entry in self._entries]
         self._now_ms = start_ms
         self.hangs = hangs
+        self.terminal_full = False
         self._sounds = [span for span in fold_timeline(entries).spans if span.lane in ("you", "speaker")]
         self.posted: list[Fact] = []
         self.stopped = 0

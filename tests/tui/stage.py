@@ -75,7 +75,7 @@ async def on_stage(scene: Scene, size: tuple[int, int] = (120, 36)) -> AsyncIter
     """Run the screen at the scene's moment."""
     engine = scene.engine()
     engine.advance(-min(APPROACH_MS, engine.now_ms()))
-    app = VoiceTui(engine, scene.options)
+    app = VoiceTui(engine, scene.options, takes_output=lambda: not engine.terminal_full)
     async with app.run_test(size=size) as pilot:
         stage = Stage(app, engine, pilot)
         await stage.settle()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 
 import msgspec
@@ -17,7 +16,6 @@ from voicetui.events.reply import ClauseCut, TimedToken, TokensArrived
 from voicetui.events.session import Fault, SessionOpened, TierFacts
 from voicetui.events.sound import DeviceLost, DeviceOpened
 from voicetui.events.speak import ClauseEnded, ClauseStarted
-from voicetui.runtime.engine import Levels
 from voicetui.tui.options import ScreenOptions
 
 pytestmark = pytest.mark.anyio
@@ -134,30 +132,6 @@ async def test_hours_of_turns_stay_bounded() -> None:
         assert view is not None
         assert len(view.transcript.lines) <= 800 and len(view.timeline.spans) < 3000
         assert "Question 299?" in stage.text()
-
-
-async def test_levels_from_another_thread_do_no_harm() -> None:
-    async with on_stage(SCENES["speaking"]()) as stage:
-        newest = Levels()
-        stop = threading.Event()
-
-        def measure() -> None:
-            nonlocal newest
-            count = 0
-            while not stop.wait(0.0005):
-                count += 1
-                newest = Levels(-float(count % 60), -float(count % 50), (-20.0,) * 50, (-30.0,) * 50)
-
-        stage.engine.levels = lambda: newest  # type: ignore[method-assign]
-        thread = threading.Thread(target=measure)
-        thread.start()
-        try:
-            for _ in range(12):
-                await stage.advance(50)
-        finally:
-            stop.set()
-            thread.join()
-        assert stage.app.is_running
 
 
 async def test_entries_after_the_end_are_ignored() -> None:

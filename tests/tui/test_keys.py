@@ -103,7 +103,7 @@ async def test_ctrl_c_copies_what_is_selected_and_leaves_otherwise() -> None:
         assert stage.engine.stopped == 1
 
 
-@pytest.mark.parametrize("before", ["", "slash", "t", "question_mark", "p", "ctrl+p"])
+@pytest.mark.parametrize("before", ["", "slash", "t", "o", "g", "question_mark", "p", "ctrl+p"])
 async def test_ctrl_q_leaves_from_anywhere(before: str) -> None:
     async with on_stage(SCENES["speaking"]()) as stage:
         if before:
