@@ -18,7 +18,7 @@ SILENT_DBFS = -120.0
 class FakeEngine:
     """The handle the screen has on a session. ``advance`` moves its clock; what is due by then is in its journal.
 
-    ``terminal_full``: the terminal takes no output.  ``live`` takes the place of the manual time where a script is to run in real time.
+    ``terminal_full``: its terminal takes no output.
     """
 
     def __init__(self, entries: Sequence[Entry], start_ms: float = 0.0, *, hangs: bool = False) -> None:
