@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from tests.journal_builder import COMMIT_EARLY, COMMIT_LATE, SEQUENTIAL, JournalBuilder, Timing
 from tests.tui.fake_engine import FakeEngine
+from voicetui.events import AnyFact, AnyOrder, Entry
+from voicetui.events.orders import STAGED, Commit, Generate, Play
+from voicetui.events.reply import RequestSent
+from voicetui.events.session import GapStaged
 from voicetui.tui.app import ScreenOptions
 
 PARIS = ["The capital of France is Paris. ", "It has been since the year 987."]
@@ -87,6 +93,42 @@ def finished() -> Scene:
     return Scene(journal, journal.now_ms)
 
 
+def staged() -> Scene:
+    """Real turns, then gaps of 200, 700 and 1500 ms made on purpose, one of which came a little late."""
+    journal = _session()
+    journal.turn("Hello there.", ["Hello! ", "How can I help you today?"], COMMIT_EARLY)
+    journal.turn("Thank you very much.", ["You are welcome."], SEQUENTIAL)
+    gaps_ms = (200.0, 700.0, 1500.0)
+    journal.add(GapStaged(gaps_ms))
+    _held(journal, "What is the capital of Italy?", "It is Rome.", gaps_ms[0], late_ms=0)
+    _held(journal, "What is the capital of Japan?", "It is Tokyo.", gaps_ms[1], late_ms=13)
+    _held(journal, "How do I make a cup of tea?", "Pour boiling water over the tea.", gaps_ms[2], late_ms=0)
+    return Scene(journal, journal.now_ms)
+
+
+def _held(journal: JournalBuilder, user: str, reply: str, gap_ms: float, late_ms: float) -> None:
+    """A turn whose ready-made reply is held for a gap, and starts ``late_ms`` after it."""
+    given = max(150.0, gap_ms - 200)
+    device = gap_ms + late_ms - given
+    ready = Timing(asked=-800, transcript=-700, token=-650, clause=-640, audio=-500, committed=given, device=device)
+    first = len(journal.entries)
+    journal.turn(user, [reply], ready)
+    due_ms = journal.times[max(journal.times)].user_end + gap_ms
+    for place, entry in enumerate(journal.entries[first:], first):
+        match entry.body:
+            case Generate() as body:
+                changed: AnyFact | AnyOrder = msgspec.structs.replace(body, tier=STAGED, messages=())
+            case RequestSent() as body:
+                changed = msgspec.structs.replace(body, tier=STAGED)
+            case Commit() as body:
+                changed = msgspec.structs.replace(body, reason=STAGED)
+            case Play() as body:
+                changed = msgspec.structs.replace(body, due_ms=due_ms)
+            case _:
+                continue
+        journal.entries[place] = Entry(entry.seq, entry.at, changed)
+
+
 def fault() -> Scene:
     """The tier does not answer."""
     journal = _session()
@@ -120,6 +162,6 @@ def many_turns() -> Scene:
 
 SCENES: dict[str, Callable[[], Scene]] = {
     scene.__name__: scene
-    for scene in (speaking, waiting, hearing, barge_in, finished, fault, no_devices, starting, many_turns)
+    for scene in (speaking, waiting, hearing, barge_in, finished, staged, fault, no_devices, starting, many_turns)
 }
 SIZES: tuple[tuple[int, int], ...] = ((80, 24), (120, 36), (200, 50))

@@ -43,7 +43,7 @@ async def test_talk_and_mute_are_toggles_of_what_the_session_says() -> None:
         now_ms = stage.engine.now_ms()
         stage.engine.add(Entry(9000, now_ms, Muted(True)), Entry(9001, now_ms, TalkKey(True)))
         await stage.settle()
-        assert "muted" in stage.text() and "talk key down" in stage.text()
+        assert "muted" in stage.text() and "talk key on, space hands over" in stage.text()
         await stage.press("m", "space")
         assert stage.engine.posted == [Muted(False), TalkKey(False)]
 
@@ -159,6 +159,17 @@ async def test_selecting_turns_with_keys() -> None:
         assert stage.app.live.selected is None
         await stage.press("up", "down")
         assert stage.app.live.selected is None, "after the newest comes following again"
+
+
+async def test_a_staged_turn_says_that_it_was_held_on_purpose_and_what_came_late() -> None:
+    async with on_stage(SCENES["staged"]()) as stage:
+        assert "held on purpose for the 1500 ms" in stage.text() and "s▒ staged gap" in stage.text()
+        await stage.press("up", "up")
+        seen = stage.text()
+        assert "turn 4: where the gap went" in seen and "held on purpose for the 700 ms" in seen
+        assert any(line.split()[:2] == ["late", "13"] for line in seen.splitlines())
+        await stage.press("up", "up")
+        assert "held on purpose" not in stage.text(), "a real turn has stages"
 
 
 async def test_selecting_turns_with_the_mouse() -> None:

@@ -39,7 +39,7 @@ def test_at_rest_the_last_gap_comes_back_into_sight() -> None:
 
     assert look(times.reply_end - 100) == (times.reply_end - 100, [times.onset, times.user_end])
     assert look(times.reply_end + 500) == (times.reply_end, [times.onset, times.user_end])
-    assert look(times.reply_end + 1500) == (times.reply_start, [times.user_end])
+    assert look(times.reply_end + 1500) == (times.user_end, [times.user_end])
 
 
 def test_time_that_runs_backwards_is_followed() -> None:

@@ -30,7 +30,7 @@ class Action:
 
 
 ACTIONS: tuple[Action, ...] = (
-    Action("talk", ("space",), "space", "talk", "Push to talk; again to hand over", 3),
+    Action("talk", ("space",), "space", "talk on/off", "Press to talk, press again to hand over", 3),
     Action("interrupt", ("i", "escape"), "i, esc", "interrupt", "Silence the reply", 4),
     Action("mute", ("m",), "m", "mute", "Microphone off or on", 5),
     Action("type", ("slash",), "/", "type", "Type a turn instead", 6),

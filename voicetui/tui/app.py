@@ -147,7 +147,7 @@ class VoiceTui(App[None]):
         self._told_to_leave = True
 
     def action_talk(self) -> None:
-        """Press or release the talk key."""
+        """Press or release the talk key: a terminal tells of no key that is let go, so the next press releases it."""
         if self._view is not None:
             self._engine.post(TalkKey(not self._view.state.talk_key))
 

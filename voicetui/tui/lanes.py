@@ -257,7 +257,8 @@ def _gap(
         gaps.put(cell, line_glyph, kind.ink)
     gaps.put(first, "┗" if on else "└", kind.ink)
     gaps.put(last, "┛" if on else "┘", kind.ink)
-    _gap_label(gaps, first, last, f"{whole(turn.gap_ms)} ms", f"{kind.shape} {kind.word}", kind.ink)
+    word = "staged gap" if turn.staged else f"{kind.shape} {kind.word}"
+    _gap_label(gaps, first, last, f"{whole(turn.gap_ms)} ms", word, kind.ink)
 
 
 def _gap_label(gaps: CellLine, first: int, last: int, number: str, word: str, ink: Ink) -> None:
@@ -290,7 +291,8 @@ def _ruler(view: ScreenView, scale: _Scale) -> CellLine:
     if scale.shows(view.now_ms, view.now_ms):
         line.put(scale.cell(view.now_ms), "▾", "strong")
     ms = scale.window.ms_per_cell
-    step_ms = next((step for step in (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000) if step / ms >= 10), 60_000)
+    label = max(10, len(f"{scale.window.start_ms / 1000:.1f} s") + 3)
+    step_ms = next((step for step in (100, 200, 500, 1000, 2000, 5000, 10_000, 20_000) if step / ms >= label), 60_000)
     first = -(-scale.window.start_ms // step_ms) * step_ms
     at_ms = first
     while at_ms < scale.window.start_ms + scale.window.length_ms(scale.cells):

@@ -51,6 +51,7 @@ _GLYPHS: tuple[tuple[str, Ink, str], ...] = (
     ("╍╍", "speculative", "begun before you were done"),
     ("┄×", "discarded", "thrown away, never heard"),
     ("└┘", "strong", "the gap, drawn to scale"),
+    ("s▒", "mark", "a staged gap: held on purpose"),
 )
 
 

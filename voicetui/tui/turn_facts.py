@@ -47,7 +47,11 @@ def _points(turn: TurnLatency) -> list[tuple[str, str]]:
         return []
     times = [(name, getattr(turn.points, name)) for name in turn.points.__struct_fields__ if name != "user_end"]
     known = sorted(((name, at_ms) for name, at_ms in times if at_ms is not None), key=lambda point: point[1])
-    return [(name.replace("_", " "), f"+{whole(at_ms - end_ms)}") for name, at_ms in known]
+    return [(name.replace("_", " "), _signed(at_ms - end_ms)) for name, at_ms in known]
+
+
+def _signed(ms: float) -> str:
+    return whole(ms) if round(ms) < 0 else f"+{whole(ms)}"
 
 
 def turn_text(view: ScreenView, turn: TurnLatency) -> str:

@@ -15,6 +15,7 @@ from voicetui.tui.ink import Ink, Row, Run, spread, wrap_runs
 from voicetui.tui.literal import literal
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
+from voicetui.views.latency import TurnLatency
 from voicetui.views.transcript import ClauseLine, ReplyLine, UserLine
 
 _MARGIN = 11
@@ -31,7 +32,7 @@ class Conversation(Panel):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._back = 0
-        self._wrapped: dict[tuple[object, int, float | None], tuple[Row, ...]] = {}
+        self._wrapped: dict[tuple[object, int, tuple[Run, ...]], tuple[Row, ...]] = {}
 
     def scroll_rows(self, rows: int) -> None:
         """Go ``rows`` back in time (negative: on)."""
@@ -90,8 +91,8 @@ class Conversation(Panel):
         """The newest rows in reading order, at least ``enough`` if there are so many."""
         blocks: list[tuple[Row, ...]] = []
         count = 0
-        cache: dict[tuple[object, int, float | None], tuple[Row, ...]] = {}
-        gaps = {turn.turn: turn.gap_ms for turn in view.turns[-60:]}
+        cache: dict[tuple[object, int, tuple[Run, ...]], tuple[Row, ...]] = {}
+        gaps = {turn.turn: _figure(turn) for turn in view.turns[-60:]}
         for line in reversed(view.transcript.lines):
             if (
                 isinstance(line, UserLine)
@@ -100,9 +101,9 @@ class Conversation(Panel):
                 and view.state.word != "hearing you"
             ):
                 continue
-            gap_ms = gaps.get(line.turn) if isinstance(line, ReplyLine) else None
-            key = (line, width, gap_ms)
-            block = self._wrapped.get(key) or _rows_of(line, width, gap_ms)
+            figure = gaps.get(line.turn, ()) if isinstance(line, ReplyLine) else ()
+            key = (line, width, figure)
+            block = self._wrapped.get(key) or _rows_of(line, width, figure)
             cache[key] = block
             if self.selected is not None and line.turn == self.selected:
                 block = tuple(Row(row.runs, True, row.target) for row in block)
@@ -126,8 +127,16 @@ def _invitation(view: ScreenView) -> str:
             return "Say something."
 
 
-def _rows_of(line: UserLine | ReplyLine, width: int, gap_ms: float | None) -> tuple[Row, ...]:
-    return _user_rows(line, width) if isinstance(line, UserLine) else _reply_rows(line, width, gap_ms)
+def _figure(turn: TurnLatency) -> tuple[Run, ...]:
+    """A turn's gap, with its band's shape, or a word where it was made on purpose."""
+    if turn.gap_ms is None:
+        return ()
+    kind = band(turn.gap_ms)
+    return (Run(f"{'staged' if turn.staged else kind.shape} {milliseconds(turn.gap_ms)} ", kind.ink),)
+
+
+def _rows_of(line: UserLine | ReplyLine, width: int, figure: tuple[Run, ...]) -> tuple[Row, ...]:
+    return _user_rows(line, width) if isinstance(line, UserLine) else _reply_rows(line, width, figure)
 
 
 def _user_rows(line: UserLine, width: int) -> tuple[Row, ...]:
@@ -144,7 +153,7 @@ def _user_rows(line: UserLine, width: int) -> tuple[Row, ...]:
     return _block(number, Run("you", "you"), [Run(text), *typed], width, line.turn)
 
 
-def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row, ...]:
+def _reply_rows(line: ReplyLine, width: int, figure: tuple[Run, ...]) -> tuple[Row, ...]:
     words = [run for clause in line.clauses for run in _clause_runs(clause, line)]
     if line.pending.strip():
         words.append(Run(_ending(line.pending), "struck" if line.outcome is not None else "provisional"))
@@ -158,7 +167,6 @@ def _reply_rows(line: ReplyLine, width: int, gap_ms: float | None) -> tuple[Row,
     if not words:
         words = [Run("…", "provisional")]
     words[0] = Run(words[0].text.lstrip(), words[0].ink)
-    figure = (Run(f"{band(gap_ms).shape} {milliseconds(gap_ms)} ", band(gap_ms).ink),) if gap_ms is not None else ()
     return _block("", Run("reply", "reply"), words, width, line.turn, figure)
 
 

@@ -10,7 +10,7 @@ from voicetui.tui.bands import band
 from voicetui.tui.big import MEDIUM, SMALL, Face, big
 from voicetui.tui.canvas import rule
 from voicetui.tui.figures import tail, whole
-from voicetui.tui.ink import BLANK, Ink, Row, Run
+from voicetui.tui.ink import BLANK, Ink, Row, Run, spread
 from voicetui.tui.table import table
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
@@ -74,14 +74,15 @@ def _number(view: ScreenView, selected: int | None, face: Face, width: int) -> l
     kind = band(gap_ms) if gap_ms is not None else None
     ink: Ink = kind.ink if kind is not None else "faint"
     lines = big(whole(gap_ms, "–––"), face)
-    unit = " ms" if gap_ms is not None else ""
+    unit = " ms" if gap_ms is not None and len(lines[-1]) + 5 <= width else ""
     rows = [Row((Run("  "), Run(line, ink))) for line in lines[:-1]]
     rows.append(Row((Run("  "), Run(lines[-1], ink), Run(unit, "dim"))))
     if kind is None:
-        return [*rows, Row((Run("  nothing was answered yet", "dim"),))]
+        return [*rows, Row((Run("  no spoken turn answered yet", "dim"),))]
     shape = "… waiting" if growing else f"{kind.shape} {kind.word}"
     says = "" if growing or kind.says == kind.word or width < len(shape) + len(kind.says) + 6 else f"  {kind.says}"
-    return [*rows, Row((Run("  "), Run(shape, kind.ink), Run(says, "dim")))]
+    below = () if unit else (Run("ms  ", "dim"),)
+    return [*rows, Row(spread((Run("  "), Run(shape, kind.ink), Run(says, "dim")), below, width))]
 
 
 def _figures(view: ScreenView, width: int) -> list[Row]:

@@ -15,6 +15,11 @@ from voicetui.views.latency import TurnLatency
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _AXIS_CELLS = 6
+STAGED_SHAPE = "s"
+"""Stands for a staged turn in place of its band's shape: such a gap says nothing about the pipeline."""
+_STAGED_FILL = "▒"
+_TITLE_CELLS = 16
+"""What the heading takes beside its note."""
 _OTHERS: dict[str, tuple[str, Ink]] = {
     "cut_off": ("╳", "alert"),
     "superseded": ("╳", "dim"),
@@ -39,7 +44,8 @@ class RecentTurns(Panel):
             return [Row(rule(width, "last turns"))]
         turns = self._shown(width)
         bars = height - 3
-        rows = [Row(rule(width, "last turns", _legend(width)))]
+        staged = any(turn.staged for turn in turns)
+        rows = [Row(rule(width, "last turns", _legend(width, staged)))]
         rows += [Row(_bar_line(turns, line, bars)) for line in range(bars, 0, -1)]
         rows.append(Row((Run(" " * _AXIS_CELLS), *(run for turn in turns for run in _shape(turn)))))
         rows.append(Row((Run(" " * _AXIS_CELLS), *_numbers(turns, self.selected))))
@@ -68,7 +74,7 @@ def _shape(turn: TurnLatency) -> tuple[Run, Run]:
         glyph, ink = ("·", "dim")
     else:
         kind = band(turn.gap_ms)
-        glyph, ink = kind.shape, kind.ink
+        glyph, ink = STAGED_SHAPE if turn.staged else kind.shape, kind.ink
     return Run(glyph, ink), Run(" ")
 
 
@@ -83,7 +89,9 @@ def _bar_line(turns: Sequence[TurnLatency], line: int, lines: int) -> tuple[Run,
             runs.append(Run("  "))
             continue
         filled = (turn.gap_ms - (line - 1) * per_line) / per_line
-        runs.append(Run(_EIGHTHS[min(max(round(filled * 8), 0), 8)] + " ", band(turn.gap_ms).ink))
+        eighths = min(max(round(filled * 8), 0), 8)
+        glyph = _EIGHTHS[eighths] if not turn.staged else _STAGED_FILL if eighths >= 4 or line == 1 else " "
+        runs.append(Run(f"{glyph} ", band(turn.gap_ms).ink))
     return tuple(runs)
 
 
@@ -100,8 +108,12 @@ def _numbers(turns: Sequence[TurnLatency], selected: int | None) -> tuple[Run, .
     return tuple(runs)
 
 
-def _legend(width: int) -> str:
-    """Which shape stands for which band."""
-    if width >= 70:
-        return "  ".join(f"{each.shape} {each.word}" for each in BANDS)
-    return " ".join(f"{each.shape}{each.upto_ms:.0f}" if each.upto_ms < 9999 else f"{each.shape}over" for each in BANDS)
+def _legend(width: int, staged: bool) -> str:
+    """Which shape stands for which band, and where a gap was made on purpose, how that is shown."""
+    words = "  ".join(f"{each.shape} {each.word}" for each in BANDS)
+    limits = " ".join(
+        f"{each.shape}{each.upto_ms:.0f}" if each.upto_ms < 9999 else f"{each.shape}over" for each in BANDS
+    )
+    key = f"{STAGED_SHAPE}{_STAGED_FILL} staged gap"
+    choices = (f"{key}  {words}", f"{key}  {limits}", key) if staged else (words, limits)
+    return next((each for each in choices if len(each) + _TITLE_CELLS <= width), choices[-1])

@@ -66,7 +66,7 @@ class StatusLine(Panel):
             return (Run(f"{glyph} closed: {literal(view.state.closed_reason)}", ink),)
         text = f"{glyph} {word}".ljust(13)
         muted = (Run(" ⊘ muted", "alert"),) if view.state.muted and word != "muted" else ()
-        talking = (Run(" talk key down", "you"),) if view.state.talk_key else ()
+        talking = (Run(" talk key on, space hands over", "you"),) if view.state.talk_key else ()
         return (Run(text, ink), *muted, *talking)
 
 

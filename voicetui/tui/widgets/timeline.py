@@ -120,7 +120,7 @@ class TimelinePanel(Panel):
 def going_on(view: ScreenView) -> tuple[float, list[float]]:
     """The time to look at, and when what goes on there began: its first sound or work, the end of the user's speech.
 
-    At rest the time is the end of what happened last, and after a while where the last turn's reply began: its gap.
+    At rest the time is the end of what happened last, and after a while where the last turn's gap began.
     """
     spans = view.timeline.spans[-_NEWEST:]
     if not spans:
@@ -132,7 +132,8 @@ def going_on(view: ScreenView) -> tuple[float, list[float]]:
         focus_ms = max(span.end_ms for span in spans if span.end_ms is not None)
         last = view.last_gap()
         if last is not None and last.turn == newest.turn and view.now_ms - focus_ms > _REST_MS:
-            return last.points.reply_start or focus_ms, [last.points.user_end or focus_ms]
+            gap_ms = last.points.user_end or focus_ms
+            return gap_ms, [gap_ms]
     if newest.turn is None:
         return focus_ms, [newest.start_ms]
     own = [span for span in spans if span.turn == newest.turn]

@@ -29,7 +29,11 @@ STAGE_NAMES: dict[str, str] = {
     "synthesize": "synthesis",
     "output": "output",
     "unaccounted": "unaccounted",
+    "held": "held",
+    "late": "late",
 }
+_FILLS = {"unaccounted": "░", "held": "▒"}
+"""What is no stage's work has a pattern of its own."""
 _NAME_CELLS, _FIGURE_CELLS = 15, 7
 _USUAL = ("endpoint", "transcribe", "context", "first_token", "first_clause", "synthesize", "output", "unaccounted")
 
@@ -53,6 +57,8 @@ class Waterfall(Panel):
         rows = [Row(rule(width, f"turn {turn.turn}: where the gap went", milliseconds(turn.gap_ms)))]
         if turn.gap_ms is None:
             rows += _why_not(turn, width)
+        elif turn.staged:
+            rows += _held(turn, width)
         else:
             rows += _bars(turn, width, height - 1)
         room = height - len(rows)
@@ -71,6 +77,21 @@ def _why_not(turn: TurnLatency, width: int) -> list[Row]:
     reasons = dict.fromkeys(missing.reason for missing in turn.missing if missing.point in ("user_end", "reply_start"))
     text = f"No gap: {literal('; '.join(reasons) or 'not known')}."
     return [Row((Run("  "), *line)) for line in wrap_runs([Run(text, "dim")], width - 4)]
+
+
+def _held(turn: TurnLatency, width: int) -> list[Row]:
+    """No stage made a staged gap: one bar, in its own pattern, and the words for it. What came late is told apart."""
+    gap_ms = turn.gap_ms or 0.0
+    held_ms = min(gap_ms, turn.staged_ms) if turn.staged_ms is not None else gap_ms
+    late_ms = gap_ms - held_ms
+    cells, ink = max(4, width - _NAME_CELLS - _FIGURE_CELLS - 3), band(gap_ms).ink
+    share = held_ms / gap_ms if gap_ms > 0 else 1.0
+    rows = [_bar("held", held_ms, 0.0, share, cells, ink)]
+    if round(late_ms) > 0:
+        rows.append(_bar("late", late_ms, share, 1.0, cells, ink))
+    asked = f" {whole(turn.staged_ms)} ms" if turn.staged_ms is not None else ""
+    text = f"A staged gap: the reply was ready, and held on purpose for the{asked} asked for."
+    return rows + [Row((Run("  "), *line)) for line in wrap_runs([Run(text, "notice")], width - 4)]
 
 
 def _bars(turn: TurnLatency, width: int, room: int) -> list[Row]:
@@ -99,7 +120,7 @@ def _bar(stage: str, ms: float | None, start: float, end: float, cells: int, ink
         return Row((name, figure))
     first = round(start * cells * 2)
     last = max(first + 1, round(end * cells * 2))
-    fill = "░" if stage == "unaccounted" else "█"
+    fill = _FILLS.get(stage, "█")
     glyphs = [
         fill if first <= cell * 2 and last >= cell * 2 + 2 else "▌" if first <= cell * 2 else "▐"
         for cell in range(first // 2, (last + 1) // 2)
