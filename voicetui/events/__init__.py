@@ -32,7 +32,7 @@ AnyOrder: TypeAlias = (
 )  # fmt: skip
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One line of the journal. ``seq`` is the order of things; ``at`` is the time of the source, ms on the session
     clock.
 

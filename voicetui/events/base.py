@@ -11,8 +11,12 @@ def _snake(name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
-class Record(msgspec.Struct, frozen=True, tag_field="type", tag=_snake, omit_defaults=False):
-    """The root of facts and orders. Its tag in the journal is the class name in snake case."""
+class Record(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag=_snake, omit_defaults=False):
+    """The root of facts and orders. Its tag in the journal is the class name in snake case.
+
+    What cannot change cannot refer to itself: the garbage collector, which stops every thread while it looks at an
+    hour's records, is told not to (``gc=False``).
+    """
 
 
 class Fact(Record, frozen=True):
@@ -23,7 +27,7 @@ class Order(Record, frozen=True):
     """Something the rules want done, or have decided. Appended before it is carried out."""
 
 
-class Basis(msgspec.Struct, frozen=True, order=True, array_like=True):
+class Basis(msgspec.Struct, frozen=True, gc=False, order=True, array_like=True):
     """What a piece of work was made from. Work whose basis is no longer current is void.
 
     Before the turn is committed ``turn`` is the number it will get.  ``revision`` is the transcript's, ``attempt``

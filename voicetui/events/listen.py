@@ -33,7 +33,7 @@ class SpeechPaused(Fact, frozen=True):
     noise_dbfs: float
 
 
-class Evidence(msgspec.Struct, frozen=True):
+class Evidence(msgspec.Struct, frozen=True, gc=False):
     """What speaks for or against a transcript.
 
     ``no_speech`` is Whisper's no-speech probability, ``logprob`` the mean token log-probability, ``compression``

@@ -18,7 +18,7 @@ STAGED = "staged"
 """The tier of ready-made replies, and the reason of commits whose reply is held for a gap that was asked for."""
 
 
-class Message(msgspec.Struct, frozen=True, array_like=True):
+class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One message of the conversation as the tier gets it."""
 
     role: Literal["system", "user", "assistant"]

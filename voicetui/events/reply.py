@@ -72,7 +72,7 @@ class FirstByte(Fact, frozen=True):
     basis: Basis
 
 
-class TimedToken(msgspec.Struct, frozen=True, array_like=True):
+class TimedToken(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A piece of text and when it was read from the socket, before parsing (ms on the session clock)."""
 
     text: str

@@ -63,7 +63,7 @@ class Drawn(Widget, can_focus=False):
     def __init__(self, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._rows: tuple[Row, ...] = ()
-        self._strips: dict[Row, Strip] = {}
+        self._strips: list[Strip | None] = []
         self._styles: dict[tuple[Ink, bool], Style] = {}
 
     def draw(self, size: Size) -> Sequence[Row]:
@@ -82,7 +82,11 @@ class Drawn(Widget, can_focus=False):
             for y in range(max(len(old), len(rows)))
             if (old[y] if y < len(old) else BLANK) != (rows[y] if y < len(rows) else BLANK)
         ]
+        self._strips = [*self._strips[: len(rows)], *[None] * (len(rows) - len(self._strips))]
         if changed:
+            for y in changed:
+                if y < len(rows):
+                    self._strips[y] = None
             left, top = self.gutter.left, self.gutter.top
             self.refresh(*(Region(left, top + y, width, 1) for y in changed))
 
@@ -99,24 +103,22 @@ class Drawn(Widget, can_focus=False):
 
     def render_line(self, y: int) -> Strip:
         """The strip of one content line."""
-        row = self._rows[y] if y < len(self._rows) else BLANK
-        strip = self._strips.get(row)
+        if y >= len(self._rows):
+            return self._strip(BLANK)
+        strip = self._strips[y]
         if strip is None:
-            if len(self._strips) > 512:
-                self._strips.clear()
-            strip = self._strips[row] = self._strip(row)
+            strip = self._strips[y] = self._strip(self._rows[y])
         return strip
 
     def notify_style_update(self) -> None:
         """A theme or class changed: styles are resolved anew."""
-        self._strips.clear()
+        self._strips = [None] * len(self._rows)
         self._styles.clear()
         super().notify_style_update()
 
     def on_resize(self) -> None:
         """The size changed: so do the rows."""
-        self._strips.clear()
-        self._rows = ()
+        self._strips, self._rows = [], ()
         self.redraw()
         self.refresh()
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from voicetui.tui.literal import clip, clusters, width
 
@@ -40,16 +39,14 @@ Ink = Literal[
 INKS: tuple[Ink, ...] = get_args(Ink)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """A piece of a row. ``text`` must be safe to show (see ``literal``)."""
 
     text: str
     ink: Ink = "text"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One line of a widget. ``on`` marks the selected one; ``target`` is the turn that a click on it selects."""
 
     runs: tuple[Run, ...] = ()

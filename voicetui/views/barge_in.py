@@ -28,7 +28,7 @@ _WORD: Final = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 Kind = Literal["bid", "backchannel", "noise", "key"]
 
 
-class BargeInFigures(msgspec.Struct, frozen=True):
+class BargeInFigures(msgspec.Struct, frozen=True, gc=False):
     """Decided speech over an audible reply. Times are ms after its onset, but ``onset_ms`` after the reply's start.
 
     ``stop_ms`` is when the reply's last audible sample was at the DAC, None for a reply that went on. ``in_silence``:

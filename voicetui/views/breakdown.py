@@ -30,7 +30,7 @@ _PROMPT_MS = 2.0
 """A stage that begins this soon after an input arrived was waiting for that one."""
 
 
-class StagesMs(msgspec.Struct, frozen=True):
+class StagesMs(msgspec.Struct, frozen=True, gc=False):
     """Milliseconds of the gap by stage: 0 for a stage nothing waited for, None where it cannot be known."""
 
     endpoint: float | None = None

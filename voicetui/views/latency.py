@@ -15,7 +15,7 @@ from voicetui.views.timeline_user import why_over
 from voicetui.views.work import Work, WorkFold
 
 
-class Points(msgspec.Struct, frozen=True):
+class Points(msgspec.Struct, frozen=True, gc=False):
     """Instants of a turn, ms on the session clock. None where there was none; ``TurnLatency.missing`` says why.
 
     ``pause_noticed`` is when the detector knew of ``user_end``; ``filler_start`` is the first sample of something heard
@@ -37,14 +37,14 @@ class Points(msgspec.Struct, frozen=True):
     filler_start: float | None = None
 
 
-class Missing(msgspec.Struct, frozen=True):
+class Missing(msgspec.Struct, frozen=True, gc=False):
     """A point a turn does not have, and why."""
 
     point: str
     reason: str
 
 
-class TurnLatency(msgspec.Struct, frozen=True):
+class TurnLatency(msgspec.Struct, frozen=True, gc=False):
     """The figures of one turn.
 
     ``gap_ms`` is ``reply_start`` minus ``user_end``; it is below 0 only where the reply began over the user's speech,

@@ -18,7 +18,7 @@ MarkKind = Literal[
 ]
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """Something that took time on a lane, ms on the session clock. ``end_ms`` is None while it goes on.
 
     ``kind``: "work"; "speculative" (begun before the turn was committed); "discarded" (its result was never used);
@@ -34,7 +34,7 @@ class Span(msgspec.Struct, frozen=True):
     basis: Basis | None
 
 
-class Mark(msgspec.Struct, frozen=True):
+class Mark(msgspec.Struct, frozen=True, gc=False):
     """An instant worth seeing."""
 
     at_ms: float

@@ -29,7 +29,7 @@ UserState = Literal["partial", "final", "committed", "rejected"]
 ClauseState = Literal["waiting", "playing", "heard", "cut", "unheard", "silent", "failed"]
 
 
-class UserLine(msgspec.Struct, frozen=True):
+class UserLine(msgspec.Struct, frozen=True, gc=False):
     """One utterance, or a typed turn (``utterance`` None).
 
     ``turn`` is the turn it became, or may become; None once rejected.  ``reason`` says why it was rejected, or, once
@@ -46,7 +46,7 @@ class UserLine(msgspec.Struct, frozen=True):
     over_reply: bool = False
 
 
-class ClauseLine(msgspec.Struct, frozen=True):
+class ClauseLine(msgspec.Struct, frozen=True, gc=False):
     """One clause as the model wrote it: ``heard`` and ``unheard`` together are its text.
 
     ``state``: "waiting" for its turn to be heard, "playing", "heard", "cut" (in part heard), "unheard" (it never will
@@ -60,7 +60,7 @@ class ClauseLine(msgspec.Struct, frozen=True):
     state: ClauseState
 
 
-class ReplyLine(msgspec.Struct, frozen=True):
+class ReplyLine(msgspec.Struct, frozen=True, gc=False):
     """The reply to one turn. ``pending`` is text that arrived and is not cut into clauses yet.
 
     ``heard_text`` is what entered the history once the turn has an ``outcome``, until then the clauses heard so far.
