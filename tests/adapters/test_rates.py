@@ -14,6 +14,7 @@ from voicetui.sound.rates import (
     check_rate,
     fit_length,
     level_dbfs,
+    levels_dbfs,
     resampled_count,
     to_float,
     to_int16,
@@ -136,3 +137,9 @@ def test_levels_are_rms_below_full_scale() -> None:
 def test_lengths_are_cut_and_filled() -> None:
     assert fit_length(np.ones(3, np.float32), 2).tolist() == [1, 1]
     assert fit_length(np.ones(2, np.float32), 3).tolist() == [1, 1, 0]
+
+
+def test_levels_of_many_pieces_are_those_of_each() -> None:
+    pieces = np.stack([np.zeros(320), tone(320, 16_000) * 32767, np.full(320, 32767)]).astype(np.int16)
+    assert levels_dbfs(pieces) == pytest.approx([level_dbfs(piece) for piece in pieces])
+    assert levels_dbfs(np.zeros((0, 320), np.int16)) == ()

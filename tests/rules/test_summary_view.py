@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 import random
@@ -296,3 +297,17 @@ def test_the_state_names_tier_devices_and_the_last_fault() -> None:
     assert state.input is not None and state.input.lost == "unplugged"
     assert state.last_fault is not None and state.last_fault.message == "file: unplugged"
     assert (state.word, state.closed_reason) == ("closed", "signal")
+
+
+def test_the_figures_are_those_of_the_summary_without_its_lists() -> None:
+    view = SummaryView()
+    for entry in everything().entries:
+        view.feed(entry)
+    whole, figures = view.snapshot(), view.figures()
+    assert whole.turns and whole.rejected
+    assert figures == msgspec.structs.replace(whole, turns=(), rejected=())
+
+
+def test_the_collector_has_no_record_to_look_at() -> None:
+    """Hours of records would make each full collection stop every thread for longer and longer."""
+    assert not [entry for entry in everything().entries if gc.is_tracked(entry) or gc.is_tracked(entry.body)]
