@@ -27,7 +27,7 @@ class Waste(msgspec.Struct, frozen=True):
     ms: float = 0.0
 
 
-class Speculation(msgspec.Struct, frozen=True):
+class Speculation(msgspec.Struct, frozen=True, gc=False):
     """The speculation of one turn.
 
     ``tried``: a spoken turn that allowed it. ``attempts``: generations begun before the commit. ``kept``: the committed

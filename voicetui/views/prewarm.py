@@ -11,7 +11,7 @@ from voicetui.events.orders import Commit, Generate, Message, Prewarm
 from voicetui.events.reply import PrewarmEnded
 
 
-class Prewarming(msgspec.Struct, frozen=True):
+class Prewarming(msgspec.Struct, frozen=True, gc=False):
     """Prefill ahead of requests: ``tokens`` were worked through, ``wasted_tokens`` of them for other words than came.
 
     Each prewarm's tokens are kept or wasted as a whole: kept if a request of its turn began with its prompt. Tokens of

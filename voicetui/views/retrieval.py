@@ -13,7 +13,7 @@ from voicetui.events.reply import ContextAssembled
 Fate = Literal["adopted", "same", "stale", "failed"]
 
 
-class Retrieval(msgspec.Struct, frozen=True):
+class Retrieval(msgspec.Struct, frozen=True, gc=False):
     """Look-ups of a session. Each is ``adopted`` (its passages went into the turn's requests), the ``same`` as those
     there already, ``stale`` (it came when the words had changed, or the turn was committed), or ``failed``.
 
