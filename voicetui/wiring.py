@@ -45,6 +45,7 @@ from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
 from voicetui.sound.rates import level_dbfs, levels_dbfs, peak_dbfs
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
+from voicetui.speak.growing import GrowingClause
 from voicetui.speak.piper_voice import PiperVoice
 from voicetui.speak.play import Player
 from voicetui.speak.ready_voice import ReadyVoice
@@ -91,7 +92,7 @@ class Performer(Protocol):
 class Wired:
     """A session ready to run, and what belongs to it."""
 
-    session: Session[SynthesizedClause]
+    session: Session[SynthesizedClause | GrowingClause]
     journal: Journal
     folder: Path | None
     clock: Clock
@@ -146,7 +147,7 @@ def wire(
     tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
     ready_made = ReadyMadeTier(clock)
     ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)))
-    holder: list[Session[SynthesizedClause]] = []
+    holder: list[Session[SynthesizedClause | GrowingClause]] = []
     early: list[Fact] = []
 
     def post(fact: Fact) -> None:
@@ -172,7 +173,7 @@ def wire(
     knowledge = _knowledge(config, clock, post)
     if knowledge is not None:
         warm["context"] = knowledge.warm
-    parts = Parts(
+    parts: Parts[SynthesizedClause | GrowingClause] = Parts(
         microphone=microphone,
         speaker=sound.first_speaker(silent=choice.output == "null"),
         ear=ear,

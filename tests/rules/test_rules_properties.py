@@ -60,6 +60,7 @@ from voicetui.events.session import (
 )
 from voicetui.events.sound import DeviceLost
 from voicetui.events.speak import (
+    ClauseBegun,
     ClauseEnded,
     ClauseStarted,
     ClauseSynthesized,
@@ -74,7 +75,7 @@ TEXTS = (
 )  # fmt: skip
 DOUBTS = ("", "", "", "", "", "no speech", "invented")
 SPEECH = ("start", "pause", "words", "words", "score", "context", "wakes")
-WORK = ("clause", "clause", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
+WORK = ("clause", "clause", "sound_begun", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
 MISHAPS = (
     "words_failed", "failed", "sound_failed", "cut", "cancelled", "discarded", "woke",
     "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost", "unscored", "device", "test",
@@ -279,6 +280,7 @@ class Chaos:
             "ended": GenerationEnded(basis, outcome, 1, None, None, True),
             "failed": GenerationFailed(basis, "connect", "nobody answers"),
             "cancelled": GenerationCancelled(basis, 3, 5.0),
+            "sound_begun": ClauseBegun(*made, 0.0, 0.0, 10.0),
             "sound": ClauseSynthesized(*made, 0.0, 0.0, 0.0, 10.0, 500.0),
             "sound_failed": SynthesisFailed(*made, "the voice broke"),
             "heard": ClauseStarted(*heard),

@@ -31,6 +31,7 @@ from voicetui.runtime.session import Session
 from voicetui.sound.microphone import FileMicrophone
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
+from voicetui.speak.growing import GrowingClause
 from voicetui.speak.play import Player
 from voicetui.speak.scripted import ScriptedVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
@@ -209,7 +210,7 @@ class Stage:
         self.microphone = FileMicrophone(self.clock, clips)
         voice = voice or ScriptedVoice()
         clock = self.clock
-        self.parts: Parts[SynthesizedClause] = Parts(
+        self.parts: Parts[SynthesizedClause | GrowingClause] = Parts(
             microphone=self.microphone,
             speaker=NullSpeaker(clock),
             ear=Ear(detector or SileroDetector()),

@@ -29,6 +29,7 @@ from voicetui.ports import Pcm16, Post
 from voicetui.runtime.stale import as_waste
 from voicetui.runtime.worker import Worker
 from voicetui.speak.synthesize import Synthesizer
+from voicetui.speak.timing import GrowingPiece
 
 AFTER_A_CUT = (
     GenerationCancelled, Discarded, PlaybackCut, PlaybackFinished,
@@ -176,9 +177,9 @@ class Marked(Synthesizer):
 
     levels: dict[Basis, list[float]]
 
-    def run(self, order, is_current, waited_ms=0.0):  # type: ignore[no-untyped-def]
+    def run(self, order, is_current, waited_ms=0.0, begun=None):  # type: ignore[no-untyped-def]
         self.levels.setdefault(order.basis, []).append(self._voice.begin())
-        return super().run(order, is_current, waited_ms)
+        return super().run(order, is_current, waited_ms, begun)
 
 
 class LevelVoice:
@@ -198,6 +199,10 @@ class LevelVoice:
 
     def synthesize(self, spoken: str):  # type: ignore[no-untyped-def]
         yield np.full(16 * 600, 0.2 + self.count / 4096, np.float32)
+
+    def synthesize_streamed(self, spoken: str) -> list[GrowingPiece]:
+        (whole,) = self.synthesize(spoken)
+        return [GrowingPiece(len(whole), None, iter(np.split(whole, 3)))]
 
 
 class AnyWords:

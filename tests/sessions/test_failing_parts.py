@@ -164,7 +164,7 @@ def test_a_synthesizer_that_raises_is_a_failed_clause() -> None:
     stage = twin_stage(REPLY)
 
     class Broken:
-        def run(self, order: Synthesize, is_current: object, waited_ms: float) -> None:
+        def run(self, order: Synthesize, is_current: object, waited_ms: float, begun: object) -> None:
             raise RuntimeError("no memory")
 
     stage.parts.make_synthesizer = lambda post: Broken()  # type: ignore[assignment,return-value]

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from tests.sessions.stage import Stage, clip
+from tests.sessions.stage import Stage, WatchedTier, clip
 from voicetui.events.orders import BargeIn, Commit, EndTurn
 from voicetui.events.session import SessionClosed
+from voicetui.events.speak import ClauseBegun, ClauseEnded, ClauseSynthesized, Discarded, SpeakerDry
 from voicetui.rehearse.scenario import Line
+from voicetui.speak.scripted import ScriptedVoice
 
 SOUNDS = {
     name: clip(name) for name in ("capital-of-france", "capital-of-italy", "okay", "stop-capital-of-japan", "thank-you")
@@ -26,6 +28,20 @@ def test_two_turns_are_heard_recorded_and_closed(tmp_path: Path) -> None:
     assert [entry.body.outcome for entry in stage.all(EndTurn)] == ["completed", "completed"]
     assert isinstance(stage.entries[-1].body, SessionClosed)
     assert [entry.seq for entry in stage.entries] == list(range(len(stage.entries)))
+
+
+def test_clauses_that_grow_are_heard_whole_and_in_order() -> None:
+    answer = "The capital of France is Paris, a city of some two million people on the river Seine."
+    voice = ScriptedVoice(part_ms=300.0)
+    stage = Stage(["What is the capital of France?"], voice=voice)
+    stage.tier = stage.parts.tiers["twin"] = WatchedTier(stage.clock, answer)  # type: ignore[index]
+    asyncio.run(stage.play([Line(say=("capital-of-france",))], SOUNDS))
+    begun = [entry.body.clause for entry in stage.all(ClauseBegun)]
+    assert begun and begun == [entry.body.clause for entry in stage.all(ClauseSynthesized)]
+    assert [entry.body.clause for entry in stage.all(ClauseEnded)] == begun
+    (end,) = stage.all(EndTurn)
+    assert (end.body.outcome, end.body.heard_text) == ("completed", answer)
+    assert not stage.all(SpeakerDry, Discarded)
 
 
 def test_a_barge_in_cuts_and_a_backchannel_does_not() -> None:

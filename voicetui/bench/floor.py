@@ -146,11 +146,17 @@ class _Alone:
         return clause[0].spoken
 
     async def _synthesize(self, spoken: str) -> None:
+        """Until the clause's first samples exist."""
         started_ms = self._clock.now_ms()
-        order = Synthesize(Basis(0, 0, self._asked), 0, spoken)
-        sound = await self._worker.run(lambda waited_ms: self._synthesizer.run(order, lambda _: True, waited_ms))
+        first_ms: list[float] = []
+        order = Synthesize(Basis(0, 0, self._asked), 0, spoken, streamed=True)
+
+        def begun(_: object) -> None:
+            first_ms.append(self._clock.now_ms())
+
+        sound = await self._worker.run(lambda waited_ms: self._synthesizer.run(order, lambda _: True, waited_ms, begun))
         if sound is not None:
-            self.ms["synthesize"].append(self._clock.now_ms() - started_ms)
+            self.ms["synthesize"].append((first_ms or [self._clock.now_ms()])[0] - started_ms)
 
     def _heard(self, fact: Fact, at_ms: float) -> None:
         self._facts.append((fact, at_ms))

@@ -28,6 +28,7 @@ from voicetui.events.session import (
 )
 from voicetui.events.sound import DeviceLost
 from voicetui.events.speak import (
+    ClauseBegun,
     ClauseEnded,
     ClauseStarted,
     ClauseSynthesized,
@@ -88,6 +89,8 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             floor.generation_ended(step, fact)
         case GenerationFailed():
             floor.generation_failed(step, fact)
+        case ClauseBegun():
+            floor.synthesis_begun(step, fact)
         case ClauseSynthesized():
             floor.synthesized(step, fact)
         case SynthesisFailed():

@@ -13,6 +13,7 @@ from voicetui.events.base import Basis
 from voicetui.events.orders import Cancel, Cut, EndTurn, FinishPlayback, GateMic, Generate, Outcome, Play, Synthesize
 from voicetui.events.reply import ClauseCut, GenerationEnded, GenerationFailed
 from voicetui.events.speak import (
+    ClauseBegun,
     ClauseEnded,
     ClauseStarted,
     ClauseSynthesized,
@@ -79,16 +80,35 @@ def generation_failed(step: Step, fact: GenerationFailed) -> None:
     advance(step, step.put(changed(reply, generated=True, failure=fact.message)))
 
 
+def synthesis_begun(step: Step, fact: ClauseBegun) -> None:
+    """A clause's first samples exist: it may be played; the next one is not made before this one is whole."""
+    reply = step.find(fact.basis)
+    if reply is not None and any(each.number == fact.clause and each.state == "ordered" for each in reply.clauses):
+        step.put(changed(reply, making=fact.clause))
+        _move_clause(step, fact.basis, fact.clause, "ordered", "ready")
+
+
 def synthesized(step: Step, fact: ClauseSynthesized) -> None:
-    """A clause's sound exists."""
-    _move_clause(step, fact.basis, fact.clause, "ordered", "ready")
+    """A clause's sound exists, all of it."""
+    reply = step.find(fact.basis)
+    if reply is not None and reply.making == fact.clause:
+        advance(step, step.put(changed(reply, making=None)))
+    else:
+        _move_clause(step, fact.basis, fact.clause, "ordered", "ready")
 
 
 def synthesis_failed(step: Step, fact: SynthesisFailed) -> None:
-    """A clause is skipped; a turn of which nothing can be spoken fails."""
+    """A clause is skipped, or breaks off; a turn of which nothing can be spoken fails."""
     reply = step.find(fact.basis)
-    if reply is not None:
-        step.put(changed(reply, unspoken=f"the voice failed: {fact.message}"))
+    if reply is None:
+        return
+    broke_off = reply.making == fact.clause
+    making = None if broke_off else reply.making
+    reply = step.put(changed(reply, unspoken=f"the voice failed: {fact.message}", making=making))
+    if broke_off:
+        kept = [msgspec.structs.replace(c, text="") if c.number == fact.clause else c for c in reply.clauses]
+        advance(step, step.put(changed(reply, clauses=tuple(kept))))
+    else:
         _move_clause(step, fact.basis, fact.clause, "ordered", "failed")
 
 
@@ -190,13 +210,13 @@ def _synthesize_ahead(step: Step, reply: Reply) -> None:
     if reply.overlap == "none" and not reply.generated:
         return
     ahead = [clause for clause in reply.clauses if clause.state in ("ready", "playing")]
-    if any(clause.state == "ordered" for clause in reply.clauses):
+    if reply.making is not None or any(clause.state == "ordered" for clause in reply.clauses):
         return
     if len(ahead) > (step.state.policy.lookahead if reply.committed else 0):
         return
     clause = next((clause for clause in reply.clauses if clause.state == "cut"), None)
     if clause is not None:
-        step.order(Synthesize(reply.basis, clause.number, clause.spoken))
+        step.order(Synthesize(reply.basis, clause.number, clause.spoken, streamed=reply.overlap == "full"))
         step.put(_with_clause(reply, clause.number, "ordered"))
 
 

@@ -101,6 +101,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """Why part of it could not be spoken."""
     held: bool = False
     """The user is speaking: nothing new may become audible."""
+    making: int | None = None
+    """The clause that may be played already while the rest of it is being made."""
     queued: bool = False
     """Something was given to the speaker."""
     audible: bool = False

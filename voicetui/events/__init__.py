@@ -18,7 +18,7 @@ AnyFact: TypeAlias = (
     | reply.ContextReady | reply.ContextAssembled | reply.PrewarmEnded
     | reply.RequestSent | reply.FirstByte | reply.TokensArrived
     | reply.ClauseCut | reply.GenerationEnded | reply.GenerationFailed | reply.GenerationCancelled
-    | speak.ClauseSynthesized | speak.SynthesisFailed | speak.ClauseStarted | speak.ClauseEnded
+    | speak.ClauseBegun | speak.ClauseSynthesized | speak.SynthesisFailed | speak.ClauseStarted | speak.ClauseEnded
     | speak.PlaybackDucked | speak.PlaybackPaused | speak.PlaybackResumed | speak.PlaybackCut
     | speak.PlaybackFinished | speak.SpeakerDry | speak.Discarded
 )  # fmt: skip

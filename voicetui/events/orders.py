@@ -116,11 +116,15 @@ class Commit(Order, frozen=True):
 
 
 class Synthesize(Order, frozen=True):
-    """Make the sound of a clause: of one ``ClauseCut``, or in mode ``none`` of all of them."""
+    """Make the sound of a clause: of one ``ClauseCut``, or in mode ``none`` of all of them.
+
+    ``streamed``: it may be played from its first samples on, before its last exist.
+    """
 
     basis: Basis
     clause: int
     spoken: str
+    streamed: bool = False
 
 
 class Play(Order, frozen=True):

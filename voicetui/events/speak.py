@@ -5,6 +5,20 @@ from __future__ import annotations
 from voicetui.events.base import Basis, Fact
 
 
+class ClauseBegun(Fact, frozen=True):
+    """The first samples of a clause exist (the entry's time) and may be played while the rest of it is being made.
+
+    ``ClauseSynthesized`` follows when it is whole, ``SynthesisFailed`` if it broke off.  ``lead_ms`` is the silence
+    before its first audible 5 ms.
+    """
+
+    basis: Basis
+    clause: int
+    started_ms: float
+    waited_ms: float
+    lead_ms: float
+
+
 class ClauseSynthesized(Fact, frozen=True):
     """A clause's sound exists. The entry's time is when its *last* samples existed; ``first_audio_ms`` when its first
     did.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -243,11 +244,16 @@ class Hands(Generic[SoundT]):
                 self._ready_tiers.add(name)
 
     async def _synthesize(self, order: Synthesize) -> None:
+        loop = asyncio.get_running_loop()
+
+        def begun(sound: SoundT) -> None:
+            loop.call_soon_threadsafe(self._begun, order, sound)
+
         def job(waited_ms: float) -> SoundT | None:
             if not self._scopes.is_living(order.basis):
                 return None
-            sound = self._synthesizer.run(order, self._scopes.is_living, waited_ms)
-            if sound is not None and not self._scopes.is_living(order.basis):
+            sound = self._synthesizer.run(order, self._scopes.is_living, waited_ms, begun)
+            if sound is not None and sound.begun is None and not self._scopes.is_living(order.basis):
                 self._discard(order.basis, sound, "came too late")
                 return None
             return sound
@@ -261,11 +267,21 @@ class Hands(Generic[SoundT]):
             return
         if sound is None:
             return
-        if not self._scopes.is_living(order.basis):  # voided while the finished job's result was on its way here
+        if sound.begun is None:
+            if not self._scopes.is_living(order.basis):  # voided while the job's result was on its way here
+                self._discard(order.basis, sound, "came too late")
+                return
+            self._sounds[order.basis, order.clause] = sound
+        self._post(sound.fact, sound.at_ms)
+
+    def _begun(self, order: Synthesize, sound: SoundT) -> None:
+        """A clause's first samples exist; more will come."""
+        assert sound.begun is not None
+        if not self._scopes.is_living(order.basis):
             self._discard(order.basis, sound, "came too late")
             return
         self._sounds[order.basis, order.clause] = sound
-        self._post(sound.fact, sound.at_ms)
+        self._post(sound.begun, sound.begun_at_ms)
 
     def attach(self, player: Player[SoundT]) -> None:
         """Give the session its first or another speaker; what was ordered of it before is carried out now."""

@@ -21,7 +21,7 @@ from voicetui.events.orders import (
     Transcribe,
 )
 from voicetui.events.sound import DeviceOpened, Role
-from voicetui.events.speak import ClauseSynthesized
+from voicetui.events.speak import ClauseBegun, ClauseSynthesized
 from voicetui.ports import (
     Block,
     Clock,
@@ -40,8 +40,15 @@ from voicetui.runtime.worker import JobRunner, Worker
 
 
 class ClauseSound(Protocol):
-    """A clause's finished sound, with the fact that tells of it and that fact's time."""
+    """A clause's sound, with the fact that tells that it is whole and that fact's time.
 
+    ``begun`` tells, at ``begun_at_ms``, of one that may be played before it is whole; None for any other.
+    """
+
+    @property
+    def begun(self) -> ClauseBegun | None: ...
+    @property
+    def begun_at_ms(self) -> float: ...
     @property
     def fact(self) -> ClauseSynthesized: ...
     @property
@@ -118,8 +125,17 @@ class Replier(Protocol):
 class Synthesizer(Protocol[MadeT]):
     """Runs on the voice's worker; posts facts as they come."""
 
-    def run(self, order: Synthesize, is_current: Callable[[Basis], bool], waited_ms: float) -> MadeT | None:
-        """The clause's sound, or None if it is void or failed."""
+    def run(
+        self,
+        order: Synthesize,
+        is_current: Callable[[Basis], bool],
+        waited_ms: float,
+        begun: Callable[[MadeT], None],
+    ) -> MadeT | None:
+        """The clause's sound, or None if it is void or failed.
+
+        One that may be played before it is whole is given to ``begun`` first, on the worker's thread.
+        """
 
 
 class TappedRenderer(Renderer, Protocol):

@@ -13,7 +13,7 @@ from voicetui.events.reply import (
     RequestSent,
     TokensArrived,
 )
-from voicetui.events.speak import ClauseSynthesized, Discarded, SynthesisFailed
+from voicetui.events.speak import ClauseBegun, ClauseSynthesized, Discarded, SynthesisFailed
 
 
 def as_waste(fact: Fact) -> Fact | None:
@@ -28,7 +28,9 @@ def as_waste(fact: Fact) -> Fact | None:
             return GenerationCancelled(fact.basis, fact.completion_tokens or 0, 0.0)
         case GenerationFailed():
             return GenerationCancelled(fact.basis, 0, 0.0)
-        case ContextReady() | RequestSent() | FirstByte() | ClauseCut() | ClauseSynthesized() | SynthesisFailed():
+        case ContextReady() | RequestSent() | FirstByte() | ClauseCut():
+            return None
+        case ClauseBegun() | ClauseSynthesized() | SynthesisFailed():
             return None
         case _:
             return fact

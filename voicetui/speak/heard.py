@@ -22,7 +22,7 @@ class ClauseSound:
     """A clause for the speaker: ``samples`` float32 [n] at the device's rate, ``offset`` frames into its reply.
 
     ``audible`` are its frames from the first to the last that can be heard; ``levels`` the RMS of its 5 ms hops;
-    ``last_loud_hop`` for each hop the newest audible one up to it (-1: none).
+    ``last_loud_hop`` for each hop the newest audible one up to it (-1: none).  While ``growing``, more samples come.
     """
 
     clause: int
@@ -33,6 +33,7 @@ class ClauseSound:
     words: tuple[Word, ...]
     levels: PcmFloat
     last_loud_hop: NDArray[np.int64]
+    growing: bool = False
     started: bool = False
     ended: bool = False
 
@@ -66,10 +67,22 @@ class ReplySound:
         """How much of the reply was played; a word that was repeated counts once."""
         return self.played / self.rate_hz * 1e3
 
-    def add(self, clause: int, text: str, spoken: str, samples: PcmFloat, sounded: tuple[Span, ...]) -> ClauseSound:
+    @property
+    def growing(self) -> bool:
+        """Whether more samples of the last clause will come."""
+        return bool(self.clauses) and self.clauses[-1].growing
+
+    def add(
+        self,
+        clause: int,
+        text: str,
+        spoken: str,
+        samples: PcmFloat,
+        sounded: tuple[Span, ...],
+        growing: bool = False,
+    ) -> ClauseSound:
         """Lay one more clause at the end. ``sounded``: the frames of each word of ``spoken`` in ``samples``."""
-        levels = hop_levels(samples, self.rate_hz)
-        loud = np.where(levels >= AUDIBLE_RMS, np.arange(len(levels)), -1)
+        levels, last_loud_hop = _loud_hops(samples, self.rate_hz)
         sound = ClauseSound(
             clause,
             text,
@@ -78,10 +91,20 @@ class ReplySound:
             audible_span(samples, self.rate_hz),
             words_of_text(text, spoken, sounded),
             levels,
-            np.maximum.accumulate(loud),
+            last_loud_hop,
+            growing,
         )
         self.clauses.append(sound)
         return sound
+
+    def grow(self, spoken: str, samples: PcmFloat, sounded: tuple[Span, ...], growing: bool) -> None:
+        """More samples of the last clause; ``sounded`` may have become exact. Not ``growing``: these are the last."""
+        sound = self.clauses[-1]
+        sound.samples = np.concatenate((sound.samples, samples))
+        sound.levels, sound.last_loud_hop = _loud_hops(sound.samples, self.rate_hz)
+        sound.audible = audible_span(sound.samples, self.rate_hz)
+        sound.words = words_of_text(sound.text, spoken, sounded)
+        sound.growing = growing
 
     def at(self, frame: int) -> ClauseSound | None:
         """The clause that ``frame`` is in; beyond the end the last one; None in a reply without clauses."""
@@ -99,14 +122,15 @@ class ReplySound:
             heard = 0
             if clause.audible and reached > clause.audible[0]:
                 heard = sum(2 * reached >= word.start + word.end for word in clause.words)
-            if heard == len(clause.words) and reached >= len(clause.samples):
+            to_its_end = reached >= len(clause.samples) and not clause.growing
+            if heard == len(clause.words) and to_its_end:
                 texts.append(clause.text)
             else:
                 texts.append(clause.text[: clause.words[heard - 1].text_end] if heard else "")
             passed += heard if clause.audible else len(clause.words)
             if heard:
                 kept, count = len(texts), passed
-            if reached < len(clause.samples):
+            if not to_its_end:
                 break
         return joined(texts[:kept]), count
 
@@ -143,6 +167,13 @@ class ReplySound:
                 if clause.levels[index] * (gain_from + (gain_to - gain_from) * part) >= AUDIBLE_RMS:
                     return clause.offset + hop_high
         return None
+
+
+def _loud_hops(samples: PcmFloat, rate_hz: int) -> tuple[PcmFloat, NDArray[np.int64]]:
+    """The RMS of each 5 ms hop, and for each the newest audible hop up to it (-1: none)."""
+    levels = hop_levels(samples, rate_hz)
+    loud = np.where(levels >= AUDIBLE_RMS, np.arange(len(levels)), -1)
+    return levels, np.maximum.accumulate(loud)
 
 
 def joined(texts: list[str]) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import onnxruntime
 
 from voicetui.ports import StageError
+from voicetui.speak.piper_split import SplitSession, split_model
 
 WANTED: Final = "piper-tts 1.3 or newer (below 2)"
 
@@ -75,7 +76,8 @@ def load_engine(
         raise StageError(f"The Piper model {model_path} cannot be loaded: {one_line(error)}", _PULL, "load") from error
 
 
-def _session(model_path: Path, threads: int, spinning: bool, use_gpu: bool) -> onnxruntime.InferenceSession:
+def _session(model_path: Path, threads: int, spinning: bool, use_gpu: bool) -> Any:
+    """The model on ONNX Runtime: in two halves where it can be divided, else whole."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
@@ -85,10 +87,19 @@ def _session(model_path: Path, threads: int, spinning: bool, use_gpu: bool) -> o
     wanted = ["CUDAExecutionProvider", "CPUExecutionProvider"] if use_gpu else ["CPUExecutionProvider"]
     usable = [name for name in wanted if name in onnxruntime.get_available_providers()]
     model = model_path.read_bytes()
+
+    def load(part: bytes) -> onnxruntime.InferenceSession:
+        return onnxruntime.InferenceSession(part, sess_options=options, providers=usable)
+
+    session: Any
     try:
-        session = onnxruntime.InferenceSession(with_durations(model), sess_options=options, providers=usable)
-    except Exception:  # a model that does not take the second output is as good without it
-        session = onnxruntime.InferenceSession(model, sess_options=options, providers=usable)
+        halves = split_model(model, durations_of(model))
+        if halves is not None:
+            session = SplitSession(load(halves.text), load(halves.sound), halves.latent)
+        else:
+            session = load(with_durations(model))
+    except Exception:  # a model that takes neither the cut nor the second output is as good without them
+        session = load(model)
     if session.get_providers()[0] != wanted[0]:
         log.warning("%s was asked for; Piper runs on %s", wanted[0], session.get_providers()[0])
     return session
@@ -101,6 +112,19 @@ def with_durations(model: bytes) -> bytes:
     ``ModelProto.graph`` (field 7) . ``output`` (12) . ``name`` (1), see onnx.proto and "Last One Wins" in the protobuf
     encoding guide.
     """
+    name = durations_of(model).encode()
+    if not name:
+        return model
+    message = name
+    for field in (1, 12, 7):
+        if len(message) > 127:
+            return model
+        message = bytes((field << 3 | 2, len(message))) + message
+    return model + message
+
+
+def durations_of(model: bytes) -> str:
+    """The tensor of an ONNX model that holds how long each phoneme takes; "" if there is not exactly one."""
     names: set[bytes] = set()
     at = model.find(_DURATIONS)
     while at >= 0:
@@ -111,14 +135,7 @@ def with_durations(model: bytes) -> bytes:
             end += 1
         names.add(model[first:end])
         at = model.find(_DURATIONS, end)
-    if len(names) != 1:
-        return model
-    message = names.pop()
-    for field in (1, 12, 7):
-        if len(message) > 127:
-            return model
-        message = bytes((field << 3 | 2, len(message))) + message
-    return model + message
+    return names.pop().decode() if len(names) == 1 else ""
 
 
 def check_espeak_data(folder: Path, language: str) -> None:

@@ -8,6 +8,7 @@ import re
 import unicodedata
 import wave
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +19,8 @@ from voicetui.ports import Clock, PcmFloat, StageError
 from voicetui.sound.rates import to_mono
 from voicetui.speak.audible import AUDIBLE_RMS, hop_levels
 from voicetui.speak.piper_model import WANTED, load_engine, one_line, read_description
-from voicetui.speak.timing import Group, TimedPiece
+from voicetui.speak.piper_split import SplitSession
+from voicetui.speak.timing import Group, GrowingPiece, TimedPiece
 
 WARM_TEXT: Final = "The quick brown fox jumps over the lazy dog."
 
@@ -123,14 +125,47 @@ class PiperVoice:
             self.warm()
         yield from self._pieces(text)
 
+    def synthesize_streamed(self, spoken: str) -> list[GrowingPiece]:
+        """The sentences ``synthesize`` gives, each made while its parts are taken; empty if the model is in one piece.
+
+        How long each phoneme takes is known at once, of every sentence.  Raises ``StageError``, while parts are taken,
+        too.
+        """
+        text = plain_text(spoken)
+        if not self._gain:
+            self.warm()
+        session = getattr(self._engine, "session", None)
+        if not isinstance(session, SplitSession) or not any(character.isalnum() for character in text):
+            return []
+        pieces = []
+        with self._told(text), session.holding():
+            for chunk in chunks_of(self._engine, text, self._scales):
+                frames = len(samples_of(chunk, self.rate_hz))
+                assert session.latent is not None
+                if frames:
+                    parts = self._parts(text, session.parts(session.latent))
+                    pieces.append(GrowingPiece(frames, groups_of(chunk, frames), parts))
+        return pieces
+
+    def _parts(self, text: str, parts: Iterator[PcmFloat]) -> Iterator[PcmFloat]:
+        with self._told(text):
+            for part in parts:
+                yield np.clip(part * np.float32(self._gain), -_LOUDEST, _LOUDEST)
+
     def _pieces(self, text: str) -> Iterator[TimedPiece]:
-        try:
+        with self._told(text):
             for chunk in chunks_of(self._engine, text, self._scales):
                 samples = samples_of(chunk, self.rate_hz)
                 if len(samples):
                     peak = float(np.max(np.abs(samples)))
                     gain = min(self._gain, _LOUDEST / peak) if peak else 1.0
                     yield TimedPiece(samples * np.float32(gain), groups_of(chunk, len(samples)))
+
+    @contextmanager
+    def _told(self, text: str) -> Iterator[None]:
+        """Whatever goes wrong inside becomes a ``StageError`` about ``text``."""
+        try:
+            yield
         except StageError:
             raise
         except Exception as error:  # onnxruntime and espeak raise types of their own

@@ -13,11 +13,12 @@ from voicetui.events.orders import Cut, Duck, FinishPlayback, Pause, Play, Resum
 from voicetui.events.speak import Discarded, PlaybackDucked, PlaybackFinished, PlaybackResumed
 from voicetui.ports import RATE_HZ, Clock, PcmFloat, Post
 from voicetui.sound.rates import fit_length, resampled_count
+from voicetui.speak.growing import GrowingClause
 from voicetui.speak.heard import ReplySound
+from voicetui.speak.inflow import Inflow, spans_at_rate
 from voicetui.speak.output import Change, Kind, Mark, OutputRing
 from voicetui.speak.playback import Playback, Told
 from voicetui.speak.synthesize import SynthesizedClause
-from voicetui.speak.words import Span
 
 CUT_PATIENCE_MS: Final = 250.0
 """A cut the callback has not carried out by then is taken as done: the device has stopped, nothing sounds."""
@@ -59,24 +60,28 @@ class Player:
 
     # ---- orders
 
-    def play(self, order: Play, sound: SynthesizedClause) -> None:
+    def play(self, order: Play, sound: SynthesizedClause | GrowingClause) -> None:
         """Queue a clause. Refused, and ``Discarded``, if its reply is over, being cut, or was said to be complete."""
         reply = self._find(order.basis)
         refusal = reply.refusal if reply else self._closed.get(order.basis, "")
         if refusal:
-            samples = resampled_count(len(sound.samples), sound.rate_hz, RATE_HZ)
+            samples = resampled_count(sound.frames, sound.rate_hz, RATE_HZ)
             waste = Discarded(
                 order.basis, "speaker", samples=samples, ms=sound.duration_ms, reason=f"reply is {refusal}"
             )
             self._post(waste, self._clock.now_ms())
             return
         reply = reply or self._open(order.basis)
-        samples_there = at_rate(sound.samples, sound.rate_hz, self.rate_hz)
-        words = spans_at_rate(sound.words, sound.rate_hz, self.rate_hz)
         if not reply.sound.clauses:
             reply.due_ms = order.due_ms
-        reply.sound.add(order.clause, order.text, sound.spoken, samples_there, words)
-        reply.unwritten.append(samples_there)
+        words = spans_at_rate(sound.words, sound.rate_hz, self.rate_hz)
+        if isinstance(sound, GrowingClause):
+            reply.growth = Inflow(sound, self.rate_hz)
+            reply.sound.add(order.clause, order.text, sound.spoken, np.zeros(0, np.float32), words, growing=True)
+        else:
+            samples_there = at_rate(sound.samples, sound.rate_hz, self.rate_hz)
+            reply.sound.add(order.clause, order.text, sound.spoken, samples_there, words)
+            reply.unwritten.append(samples_there)
         self._top_up()
 
     def finish(self, order: FinishPlayback) -> None:
@@ -130,6 +135,8 @@ class Player:
         A reply that has not begun to sound is cut at once. One that is over stays as it ended.
         """
         reply = self._find(order.basis)
+        if reply is not None:
+            reply.grow()
         if reply is not None and reply is self._reply:
             if reply.cut_asked_ms is None:
                 reply.cut_asked_ms = self._clock.now_ms()
@@ -250,6 +257,9 @@ class Player:
 
     def _top_up(self) -> None:
         """Give the speaker to the next reply if it is free, and the ring as much sound as it takes."""
+        for growing in (self._reply, *self._waiting):
+            if growing is not None and growing.cut_asked_ms is None:
+                growing.grow()
         if self._reply is None and self._waiting:
             self._reply = self._waiting.popleft()
             self._reply.base = self.renderer.written
@@ -287,8 +297,3 @@ def at_rate(samples: PcmFloat, from_hz: int, to_hz: int) -> PcmFloat:
         return samples
     resampled: PcmFloat = soxr.resample(samples, from_hz, to_hz, quality="HQ")
     return np.clip(fit_length(resampled, resampled_count(len(samples), from_hz, to_hz)), -1.0, 1.0)
-
-
-def spans_at_rate(spans: tuple[Span, ...], from_hz: int, to_hz: int) -> tuple[Span, ...]:
-    """The same spans of time in frames of another rate."""
-    return tuple((resampled_count(first, from_hz, to_hz), resampled_count(end, from_hz, to_hz)) for first, end in spans)

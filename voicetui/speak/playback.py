@@ -12,6 +12,7 @@ from voicetui.events.speak import ClauseEnded, ClauseStarted, PlaybackCut, Playb
 from voicetui.ports import RATE_HZ, PcmFloat
 from voicetui.sound.rates import resampled_count
 from voicetui.speak.heard import ReplySound
+from voicetui.speak.inflow import Inflow
 from voicetui.speak.output import Mark
 from voicetui.speak.words import count_words
 
@@ -33,6 +34,7 @@ class Playback:
     base: int = 0
     due_ms: float | None = None
     unwritten: deque[PcmFloat] = field(default_factory=deque)
+    growth: Inflow | None = None
     cursor: int = 0
     asked: set[int] = field(default_factory=set)
     ducked: bool = False
@@ -58,7 +60,20 @@ class Playback:
     @property
     def complete(self) -> bool:
         """Whether no more comes and everything was handed to the device."""
-        return self.refusal == "finished" and not self.unwritten and self.cursor >= self.sound.total
+        if self.sound.growing or self.unwritten:
+            return False
+        return self.refusal == "finished" and self.cursor >= self.sound.total
+
+    def grow(self) -> None:
+        """Take in what was made of a growing clause since the last call."""
+        if self.growth is None:
+            return
+        samples, words = self.growth.take()
+        if len(samples) or self.growth.over:
+            self.sound.grow(self.growth.spoken, samples, words, growing=not self.growth.over)
+            self.unwritten.append(samples)
+        if self.growth.over:
+            self.growth = None
 
     def played(self, mark: Mark) -> Iterator[Told]:
         """Frames of it went to the device."""
@@ -84,14 +99,14 @@ class Playback:
             if not clause.started and clause.audible and clause.offset + clause.audible[0] < end:
                 clause.started = True
                 yield ClauseStarted(self.basis, clause.clause), dac_ms(clause.offset + clause.audible[0])
-            if not clause.ended and clause.end <= end:
+            if not clause.ended and not clause.growing and clause.end <= end:
                 clause.ended = True
                 yield ClauseEnded(self.basis, clause.clause), dac_ms(max(first, clause.end))
 
     def passed_by(self, now_ms: float) -> Iterator[Told]:
         """Clauses without a single sample, which no mark tells of: over as soon as what is before them is."""
         for clause in self.sound.clauses:
-            if not clause.ended and clause.end <= self.sound.played:
+            if not clause.ended and not clause.growing and clause.end <= self.sound.played:
                 clause.ended = True
                 yield ClauseEnded(self.basis, clause.clause), now_ms if self.ended_ms is None else self.ended_ms
 

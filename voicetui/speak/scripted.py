@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from voicetui.ports import PcmFloat, StageError
+from voicetui.speak.timing import GrowingPiece
 
 _SENTENCE: Final = re.compile(r"[^.!?]+[.!?]*")
 _AMPLITUDE: Final = 0.5
@@ -26,13 +27,16 @@ class ScriptedVoice:
         gap_ms: float = 30.0,
         lead_ms: float = 0.0,
         trail_ms: float = 0.0,
+        part_ms: float | None = None,
         failures: Callable[[int, str], str | None] | None = None,
         work: Callable[[str], None] | None = None,
     ) -> None:
         """``word_ms`` includes ``gap_ms`` of silence after each word; ``lead_ms`` and ``trail_ms`` frame each sentence.
 
+        With ``part_ms`` a sentence can be had in parts of that length.
         ``failures(call, spoken)`` gives the message to fail with, or None; calls count from 0. ``work(sentence)`` is
-        called for each sentence before its sound is made, to let a test's clock move by what that would have cost.
+        called for each sentence (or part) before its sound is made, to let a test's clock move by what that would have
+        cost.
         """
         self.rate_hz = rate_hz
         self.calls = 0
@@ -40,6 +44,7 @@ class ScriptedVoice:
         self._gap_ms = gap_ms
         self._lead_ms = lead_ms
         self._trail_ms = trail_ms
+        self._part_ms = part_ms
         self._failures = failures
         self._work = work
 
@@ -65,6 +70,26 @@ class ScriptedVoice:
                 if self._work:
                     self._work(sentence)
                 yield self._say(len(words), self.frequency_hz(call))
+
+    def synthesize_streamed(self, spoken: str) -> list[GrowingPiece]:
+        """The sentences of ``synthesize``, part by part; empty without ``part_ms``. Raises as it does."""
+        if self._part_ms is None:
+            return []
+        work, self._work = self._work, None
+        whole = list(self.synthesize(spoken))
+        self._work = work
+        sentences = [each for each in _SENTENCE.findall(spoken) if any(map(str.isalnum, each))]
+        return [
+            GrowingPiece(len(sound), None, self._parts(sentence, sound))
+            for sentence, sound in zip(sentences, whole, strict=True)
+        ]
+
+    def _parts(self, sentence: str, sound: PcmFloat) -> Iterator[PcmFloat]:
+        size = max(1, self._frames(self._part_ms or 0.0))
+        for first in range(0, len(sound), size):
+            if self._work:
+                self._work(sentence)
+            yield sound[first : first + size]
 
     def _say(self, words: int, frequency_hz: float) -> PcmFloat:
         whole, tone = self._frames(self._word_ms), self._frames(self._word_ms - self._gap_ms)

@@ -15,14 +15,11 @@ from voicetui.events.speak import ClauseSynthesized, Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, PcmFloat, Post, Voice
 from voicetui.sound.rates import resampled_count
 from voicetui.speak.audible import audible_span, fade_edges, kept_span
-from voicetui.speak.timing import Group, TimedPiece, estimated_spans, spans_from_groups
+from voicetui.speak.growing import GrowingClause
+from voicetui.speak.growth import FADE_MS, LEAD_MS, TRAIL_MS, Growth
+from voicetui.speak.timing import Group, GrowingPiece, TimedPiece, estimated_spans, moved, spans_from_groups
 from voicetui.speak.words import Span
 
-LEAD_MS: Final = 30.0
-TRAIL_MS: Final = 120.0
-"""Silence kept before and after what is audible. Together they bound the silence at a seam to 150 ms."""
-
-FADE_MS: Final = 5.0
 CACHED_LETTERS: Final = 48
 """Only clauses up to this long are kept: greetings and fillers repeat, sentences do not."""
 
@@ -49,6 +46,20 @@ class SynthesizedClause:
         """Its length."""
         return len(self.samples) / self.rate_hz * 1e3
 
+    @property
+    def frames(self) -> int:
+        """Its length in samples at ``rate_hz``."""
+        return len(self.samples)
+
+    @property
+    def begun(self) -> None:
+        """It was not handed out before it was whole."""
+
+    @property
+    def begun_at_ms(self) -> float:
+        """When it was handed out."""
+        return self.at_ms
+
 
 @dataclass(frozen=True, slots=True)
 class _Sound:
@@ -66,6 +77,10 @@ class _Void(Exception):
         self.samples = samples
 
 
+class _BrokeOff(Exception):
+    """The voice failed after the first samples of a clause had been handed out."""
+
+
 class Synthesizer:
     """Turns ``Synthesize`` orders into sound, one at a time. Posts ``Discarded`` and ``SynthesisFailed`` itself."""
 
@@ -78,15 +93,24 @@ class Synthesizer:
         self._cache: OrderedDict[str, _Sound] = OrderedDict()
 
     def run(
-        self, order: Synthesize, is_current: Callable[[Basis], bool], waited_ms: float = 0.0
-    ) -> SynthesizedClause | None:
+        self,
+        order: Synthesize,
+        is_current: Callable[[Basis], bool],
+        waited_ms: float = 0.0,
+        begun: Callable[[GrowingClause], None] | None = None,
+    ) -> SynthesizedClause | GrowingClause | None:
         """Make the sound of one clause; None if its basis is void (``Discarded``) or it failed (``SynthesisFailed``).
 
-        Blocks. ``is_current`` is asked before and after each sentence; ``waited_ms`` is how long the order stood in the
+        Blocks. ``is_current`` is asked before and after each piece; ``waited_ms`` is how long the order stood in the
         queue. Words without sound give a clause of zero samples: it plays in no time. Never raises for a failing voice.
+        A clause that may be streamed is handed to ``begun`` with its first samples, and returned when it is whole.
         """
         started_ms = self._clock.now_ms()
         try:
+            if order.streamed and begun is not None and order.spoken not in self._cache:
+                grown = self._stream(order, is_current, waited_ms, begun)
+                if grown is not None:
+                    return grown
             sound = self._make(order, is_current)
         except _Void as void:
             now_ms = self._clock.now_ms()
@@ -126,11 +150,47 @@ class Synthesizer:
             raise
         except Exception:  # one failure happens on ordinary text and passes at the second try
             sound = self._collect(order, is_current)
-        if self._cached_clauses and len(order.spoken) <= CACHED_LETTERS:
-            self._cache[order.spoken] = sound
+        self._keep(order.spoken, sound)
+        return sound
+
+    def _keep(self, spoken: str, sound: _Sound) -> None:
+        if self._cached_clauses and len(spoken) <= CACHED_LETTERS:
+            self._cache[spoken] = sound
             if len(self._cache) > self._cached_clauses:
                 self._cache.popitem(last=False)
-        return sound
+
+    def _stream(
+        self,
+        order: Synthesize,
+        is_current: Callable[[Basis], bool],
+        waited_ms: float,
+        begun: Callable[[GrowingClause], None],
+    ) -> GrowingClause | None:
+        """Hand out the clause while it is made; None where the voice cannot, or failed before there was any sound.
+
+        Raises ``_Void``, and ``_BrokeOff`` when the voice fails later: what was made of the clause stands.
+        """
+        streamed: Callable[[str], list[GrowingPiece]] | None = getattr(self._voice, "synthesize_streamed", None)
+        if streamed is None or not is_current(order.basis):
+            return None
+        growth = Growth(order, self._voice.rate_hz, self._clock, waited_ms, begun)
+        try:
+            for piece in growth.all_of(streamed(order.spoken)):
+                for part in piece.parts:
+                    growth.feed(_safe(part))
+                    if not is_current(order.basis):
+                        raise _Void(growth.withheld)
+                growth.end_piece()
+        except _Void:
+            raise
+        except Exception as error:
+            if growth.clause is None:
+                return None
+            growth.break_off()
+            raise _BrokeOff(_sentence(error)) from error
+        if growth.clause is not None:
+            self._keep(order.spoken, _Sound(growth.joined(), growth.clause.words, growth.clause.begun_at_ms))
+        return growth.finish()
 
     def _collect(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> _Sound:
         """One try: each sentence trimmed and faded, all joined, the words placed."""
@@ -148,7 +208,7 @@ class Synthesizer:
             first, end = kept_span(safe, self._voice.rate_hz, LEAD_MS, TRAIL_MS)
             joined.append(fade_edges(safe[first:end], self._voice.rate_hz, FADE_MS))
             if groups is not None and piece.groups is not None:
-                groups += [_moved(group, first, end, length) for group in piece.groups]
+                groups += [moved(group, first, end, length) for group in piece.groups]
             else:
                 groups = None
             length += end - first
@@ -172,12 +232,6 @@ def _safe(samples: PcmFloat) -> PcmFloat:
     """float32 [n]: finite and within -1..1."""
     flat = np.asarray(samples, np.float32).reshape(-1)
     return np.clip(np.nan_to_num(flat, posinf=1.0, neginf=-1.0), -1.0, 1.0)
-
-
-def _moved(group: Group, first: int, end: int, to: int) -> Group:
-    """The group as it lies after only frames ``first`` to ``end`` were kept, at ``to``."""
-    start, stop = (min(max(frame, first), end) - first + to for frame in (group.start, group.end))
-    return Group(group.phonemes, start, stop)
 
 
 def _sentence(error: Exception) -> str:

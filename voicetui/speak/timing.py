@@ -41,12 +41,34 @@ class Group:
     end: int
 
 
+def moved(group: Group, first: int, end: int, to: int) -> Group:
+    """The group as it lies after only frames ``first`` to ``end`` were kept, at ``to``."""
+    start, stop = (min(max(frame, first), end) - first + to for frame in (group.start, group.end))
+    return Group(group.phonemes, start, stop)
+
+
 @dataclass(frozen=True, slots=True)
 class TimedPiece:
     """A sentence's ``samples`` (float32 [n]) and the groups in it; None where the voice cannot tell."""
 
     samples: PcmFloat
     groups: tuple[Group, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingPiece:
+    """A sentence of ``frames`` samples that come in ``parts`` (float32 [n] each), and the groups in it."""
+
+    frames: int
+    groups: tuple[Group, ...] | None
+    parts: Iterator[PcmFloat]
+
+
+class StreamingVoice(Protocol):
+    """A ``Voice`` that can hand out a sentence while it is still making it."""
+
+    def synthesize_streamed(self, spoken: str) -> list[GrowingPiece]:
+        """The sentences ``synthesize`` would give, part by part; empty where this voice cannot."""
 
 
 class TimedVoice(Protocol):

@@ -12,7 +12,7 @@ from voicetui.events import Basis, Entry
 from voicetui.events.orders import STAGED, Cancel, Commit, EndTurn, Generate
 from voicetui.events.reply import GenerationCancelled, GenerationEnded, TokensArrived
 from voicetui.events.session import Overlap, OverlapChosen, Price, SessionOpened
-from voicetui.events.speak import ClauseSynthesized, Discarded
+from voicetui.events.speak import ClauseBegun, ClauseSynthesized, Discarded
 from voicetui.views.breakdown import difference_ms, finite
 from voicetui.views.prewarm import PrewarmFold, Prewarming
 from voicetui.views.retrieval import Retrieval, RetrievalFold
@@ -172,7 +172,7 @@ class LedgerView:
                 attempt = self._attempt(body.basis)
                 attempt.cancelled = True
                 attempt.ended_ms = at_ms if attempt.ended_ms is None else attempt.ended_ms
-            case ClauseSynthesized():
+            case ClauseBegun() | ClauseSynthesized():
                 attempt = self._attempt(body.basis)
                 if attempt.audio_ready_ms is None:
                     attempt.audio_ready_ms = at_ms

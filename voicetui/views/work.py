@@ -15,7 +15,7 @@ from voicetui.events.reply import (
     RequestSent,
     TokensArrived,
 )
-from voicetui.events.speak import ClauseStarted, ClauseSynthesized
+from voicetui.events.speak import ClauseBegun, ClauseStarted, ClauseSynthesized
 from voicetui.views.breakdown import finite
 from voicetui.views.speech import SpeechFold, Words
 
@@ -146,6 +146,9 @@ class WorkFold:
             case Synthesize():
                 work = self.of(body.basis)
                 work.synthesis_seq.setdefault(body.clause, entry.seq)
+            case ClauseBegun():
+                work = self.of(body.basis)
+                work.sounds.setdefault(body.clause, Sound(entry.seq, finite(body.started_ms), at_ms, at_ms))
             case ClauseSynthesized():
                 work = self.of(body.basis)
                 sound = Sound(entry.seq, finite(body.started_ms), finite(body.first_audio_ms), at_ms, body.cached)
