@@ -119,6 +119,10 @@ class VoiceDetector(Protocol):
         Sample numbers count from the first ever fed.
         """
 
+    @property
+    def fading(self) -> bool:
+        """Whether speech is running whose newest frames hold none: a pause may be near."""
+
     def quicken(self, on: bool) -> None:
         """Announce pauses sooner and with less certainty, or as usual again."""
 

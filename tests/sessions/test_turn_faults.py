@@ -135,6 +135,27 @@ def test_a_recogniser_that_takes_seconds_postpones_no_edge_of_the_speech(overlap
     assert stage.of(EndTurn)[-1].outcome == "completed"
 
 
+@pytest.mark.parametrize("end_ms", [1605, 1610, 1620])
+def test_no_partial_begins_while_the_voice_is_dying_away(end_ms: int) -> None:
+    """It is due 700 ms after the onset, when there is silence, of which it is not known yet that it is a pause."""
+    stage = twin_stage(REPLY, bursts=[(1000, end_ms)])
+    stage.parts.make_worker = lambda name, clock: (
+        SlowWorker(stage.clock, 200) if name == "transcribe" else InlineWorker()
+    )
+    stage.parts.transcriber = TimedWords((end_ms, "That is all."))
+    stage.run_to(4000)
+    (final,) = [fact for fact in stage.of(Transcribed) if fact.final]
+    assert final.waited_ms == 0.0
+
+
+def test_a_partial_that_waited_for_a_dip_is_made_when_the_voice_goes_on() -> None:
+    stage = twin_stage(REPLY, bursts=[(1000, 1680), (1740, 2150)])
+    stage.parts.transcriber = TimedWords((1680, "That"), (2150, "is all."))
+    stage.run_to(4000)
+    partials = [fact for fact in stage.of(Transcribed) if not fact.final]
+    assert partials and partials[0].text == "That"
+
+
 # words and signals that come late, twice, or alone
 
 

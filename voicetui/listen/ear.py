@@ -51,6 +51,11 @@ class Ear:
         self._line.restart(sample, at_ms)
         return sample
 
+    @property
+    def fading(self) -> bool:
+        """Whether speech is running whose newest frames hold none: a pause may be near."""
+        return self._detector.fading
+
     def quicken(self, on: bool) -> None:
         """Let the detector announce pauses sooner and with less certainty, or as usual again."""
         self._detector.quicken(on)

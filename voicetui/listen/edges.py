@@ -92,6 +92,11 @@ class EdgeFinder:
         return self._speaking
 
     @property
+    def fading(self) -> bool:
+        """Whether speech is running whose newest frames hold none: a pause may be near."""
+        return self._speaking and self._quiet_samples > 0
+
+    @property
     def quiet_ms(self) -> float:
         """For how long every frame has been below the end threshold."""
         return self._quiet_samples / _MS_SAMPLES

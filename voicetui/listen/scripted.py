@@ -41,6 +41,11 @@ class ScriptedDetector:
             self._speaking = edge.kind == "started"
         return found
 
+    @property
+    def fading(self) -> bool:
+        """The table's pauses come without warning."""
+        return False
+
     def quicken(self, on: bool) -> None:
         """The table says when: nothing to do."""
 
@@ -71,6 +76,11 @@ class EnergyDetector:
             if edge is not None:
                 found.append(edge)
         return found
+
+    @property
+    def fading(self) -> bool:
+        """Whether speech is running whose newest frames hold none: a pause may be near."""
+        return self._finder.fading
 
     def quicken(self, on: bool) -> None:
         """Announce pauses sooner and with less certainty, or as usual again."""

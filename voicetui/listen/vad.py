@@ -101,6 +101,11 @@ class SileroDetector:
         self._rest = sound[whole:].copy()
         return [edge for edge in edges if edge is not None]
 
+    @property
+    def fading(self) -> bool:
+        """Whether speech is running whose newest frames hold none: a pause may be near."""
+        return self._finder.fading
+
     def quicken(self, on: bool) -> None:
         """Announce pauses sooner and with less certainty, or as usual again."""
         self._finder.quick = on

@@ -48,6 +48,7 @@ from voicetui.runtime.turn import Scopes
 SoundT = TypeVar("SoundT", bound=ClauseSound)
 PlayerOrder: TypeAlias = Play | FinishPlayback | Duck | Pause | Resume | Cut
 _CLOSE_MS = 750.0
+_FADING_MS = 16.0
 _REOPENINGS = 3
 _log = logging.getLogger(__name__)
 
@@ -176,6 +177,9 @@ class Hands(Generic[SoundT]):
         self._post(Woke(order.wake), self._clock.now_ms())
 
     async def _transcribe(self, order: Transcribe) -> None:
+        # A partial begun now would still be running when the pause that seems to come asks for the final words.
+        while not order.final and self._parts.ear.fading and order.request == self._newest_request:
+            await self._clock.sleep_until(self._clock.now_ms() + _FADING_MS)
         sound, first_sample = self._parts.ear.read(order.start_sample, order.end_sample)
 
         def job(waited_ms: float) -> None:

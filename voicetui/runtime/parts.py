@@ -82,6 +82,10 @@ class Ear(Protocol):
         it starts.
         """
 
+    @property
+    def fading(self) -> bool:
+        """Whether speech is running whose newest frames hold none: a pause may be near."""
+
     def quicken(self, on: bool) -> None:
         """Let the detector announce pauses sooner and with less certainty, or as usual again."""
 
