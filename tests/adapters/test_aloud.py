@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voicetui.events.sound import DeviceOpened
-from voicetui.ports import PcmFloat, Renderer
+from voicetui.ports import PcmFloat, Renderer, Speaker
 from voicetui.runtime.clock import ManualClock
 from voicetui.sound.aloud import Aloud, Mouth
 from voicetui.sound.microphone import FileMicrophone
@@ -132,3 +132,18 @@ async def test_a_mouth_says_the_same_into_the_microphone_and_on_the_speaker() ->
     begins_ms = Mouth(microphone, lambda: aloud).play(CLIP, 100.0)
     assert begins_ms == 100.0
     assert np.flatnonzero(speaker.pull(0.0, 300.0))[0] == 1600
+
+
+async def test_a_mouth_speaks_on_whatever_speaker_is_in_use_and_on_a_silent_one_not_at_all() -> None:
+    clock = ManualClock()
+    (first, one), (second, other) = await opened(16_000), await opened(48_000)
+    microphone = FileMicrophone(clock, noise_dbfs=None)
+    await microphone.open()
+    in_use: list[Speaker] = [first]
+    mouth = Mouth(microphone, lambda: in_use[0])
+    in_use[0] = second
+    mouth.play(CLIP, 100.0)
+    in_use[0] = Pulled(16_000)
+    assert mouth.play(CLIP, 300.0) == 300.0
+    assert not one.pull(0.0, 300.0).any()
+    assert np.flatnonzero(other.pull(0.0, 300.0))[0] == pytest.approx(4800, abs=50)
