@@ -107,6 +107,21 @@ async def test_a_device_that_does_not_open_is_told_where_it_was_chosen() -> None
         assert "✖ the output device 'HDMI 0' is in use" in stage.text() and "is used again" in stage.text()
 
 
+async def test_a_fault_of_something_else_does_not_pass_for_the_choice() -> None:
+    async with choosing() as stage:
+        await stage.press("down", "enter")
+        stage.engine.add(Entry(9000, stage.engine.now_ms(), Fault("record", "the disk is full", "Make room.")))
+        await stage.settle()
+        assert "Opening 'USB Headset" in stage.text()
+
+
+async def test_a_silent_speaker_is_called_one() -> None:
+    scene = SCENES["finished"]()
+    scene.journal.add(DeviceOpened("output", "null", "paced", 16_000, 1, 30.0, "paced"))
+    async with choosing(scene=scene) as stage:
+        assert "● silent: nothing is heard" in stage.text()
+
+
 async def test_a_new_device_is_chosen_as_one_and_the_one_in_use_is_no_choice() -> None:
     async with choosing() as stage:
         await stage.press("enter")

@@ -93,7 +93,8 @@ class DevicesScreen(ModalScreen[None]):
 
     def action_look(self) -> None:
         """Look (again) what is plugged in."""
-        self._panel.say(_LOOKING)
+        if self._devices is not None:
+            self._panel.say(_LOOKING)
         self.run_worker(self._look, thread=True, exclusive=True, group="devices")
 
     def _look(self) -> None:
@@ -186,9 +187,10 @@ class DevicesScreen(ModalScreen[None]):
             return
         chosen, asked_ms = self._asked
         used = _used(view, chosen.role)
-        if view.fault is not None and view.fault.at_ms >= asked_ms:
+        fault = view.fault
+        if fault is not None and fault.at_ms >= asked_ms and fault.stage == _TITLES[chosen.role].lower():
             self._asked = None
-            self._say(Verdict(f"✖ {literal(view.fault.message)}", literal(view.fault.remedy), "alert"))
+            self._say(Verdict(f"✖ {literal(fault.message)}", literal(fault.remedy), "alert"))
         elif used is not None and not used.lost and (used.name, used.host) == (chosen.name, chosen.host):
             self._asked = None
             rate = f"{used.rate_hz} Hz, latency {used.latency_ms:.0f} ms"
@@ -254,7 +256,8 @@ class DevicesScreen(ModalScreen[None]):
         notes = ["lost" if lost else "in use"] if in_use else []
         notes += ["default"] if device.default else []
         notes += ["new"] if device.renew else []
-        name = fit(literal(device.name) or "unnamed", width - 34)
+        silent = in_use and device.host == "paced"
+        name = fit("silent: nothing is heard" if silent else literal(device.name) or "unnamed", width - 34)
         return [
             ("● " if in_use else "  ", "$ink-alert" if lost else "$ink-you"),
             (name, "bold" if in_use else ""),
