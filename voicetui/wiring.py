@@ -36,13 +36,12 @@ from voicetui.reply.openai_tier import OpenAiTier
 from voicetui.reply.ready_made_tier import ReadyMadeTier, spoken_of
 from voicetui.reply.simulated_tier import DEFAULT_REPLIES, SimulatedTier
 from voicetui.runtime.clock import SystemClock, wall_utc
-from voicetui.runtime.engine import Engine, Levels
+from voicetui.runtime.engine import Engine
 from voicetui.runtime.log import log_to, stop_logging
 from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
 from voicetui.sound.aloud import Mouth
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
-from voicetui.sound.rates import level_dbfs, levels_dbfs, peak_dbfs
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
 from voicetui.speak.growing import GrowingClause
@@ -50,11 +49,9 @@ from voicetui.speak.piper_voice import PiperVoice
 from voicetui.speak.play import Player
 from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
-from voicetui.wiring_sound import SoundDevices
+from voicetui.wiring_sound import SoundDevices, levels
 
 _log = logging.getLogger(__name__)
-_WAVE_PIECES = 100
-_PEAK_PIECES = 25
 _SECRET = ("key", "token", "secret", "authorization", "password")
 Output = Literal["device", "null"]
 
@@ -242,7 +239,7 @@ def make_engine(
         wired.session.post,
         wired.journal.entries_since,
         wired.clock.now_ms,
-        lambda: _levels(wired),
+        lambda: levels(ear=wired.ear, meter=wired.session.parts.meter, now_ms=wired.clock.now_ms()),
         wired.sound.listed,
     )
     return engine, wired.folder
@@ -385,11 +382,3 @@ def _without_secrets(value: object) -> object:
 
 def _secret(key: str) -> bool:
     return any(word in key.lower() for word in _SECRET)
-
-
-def _levels(wired: Wired) -> Levels:
-    newest, _ = wired.ear.read(max(0, wired.ear.end - 320 * _WAVE_PIECES), None)
-    pieces = newest[len(newest) % 320 :].reshape(-1, 320)
-    peaks = tuple(peak_dbfs(piece) for piece in pieces[-_PEAK_PIECES:])
-    reply = wired.session.parts.meter.wave(wired.clock.now_ms(), _WAVE_PIECES)
-    return Levels(level_dbfs(newest[-800:]), max(reply[-3:]), levels_dbfs(pieces), reply, peaks)

@@ -1,4 +1,4 @@
-"""The sound devices of a session: the first ones, others by name, and what there is to choose from."""
+"""The sound devices of a session: the first ones, others by name, what there is to choose from, how loud it is."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ from voicetui.config import Audio
 from voicetui.events import Fact
 from voicetui.events.session import Fault
 from voicetui.events.sound import DeviceLost, Role
+from voicetui.listen.ear import Ear
 from voicetui.ports import Clock, Microphone, SoundError, Speaker
-from voicetui.runtime.engine import DeviceList, DeviceSeen
+from voicetui.runtime.engine import DeviceList, DeviceSeen, Levels
+from voicetui.runtime.meter import Meter
 from voicetui.sound.aloud import Aloud
 from voicetui.sound.devices import Device, SavedDevice, list_devices
 from voicetui.sound.look import look_apart, renew
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
+from voicetui.sound.rates import level_dbfs, levels_dbfs, peaks_dbfs
 from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
 from voicetui.sound.stream import call_apart
 
 _RENEW_LIMIT_MS: Final = 8_000.0
 _PACED: Final = "paced"
+_WAVE_PIECES: Final = 100
+_PEAK_PIECES: Final = 25
 
 
 @dataclass
@@ -105,3 +110,12 @@ def _seen(role: Role, now: list[Device], known: list[Device]) -> tuple[DeviceSee
         for device in now
         if device.channels(role)
     )
+
+
+def levels(ear: Ear, meter: Meter, now_ms: float) -> Levels:
+    """How loud both sides are."""
+    newest, _ = ear.read(max(0, ear.end - 320 * _WAVE_PIECES), None)
+    pieces = newest[len(newest) % 320 :].reshape(-1, 320)
+    reply = meter.wave(now_ms, _WAVE_PIECES)
+    peaks = peaks_dbfs(pieces[-_PEAK_PIECES:])
+    return Levels(level_dbfs(newest[-800:]), max(reply[-3:]), levels_dbfs(pieces), reply, peaks)

@@ -18,7 +18,7 @@ from voicetui.sound.aloud import Aloud
 from voicetui.sound.devices import BackendError, Device
 from voicetui.sound.look import look_apart, renew
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
-from voicetui.sound.rates import peak_dbfs
+from voicetui.sound.rates import peaks_dbfs
 from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
 from voicetui.wiring_sound import SoundDevices
 
@@ -121,7 +121,7 @@ def test_the_list_is_made_anew_apart_from_the_loop(monkeypatch: pytest.MonkeyPat
     assert audio.refreshed == 1
 
 
-def test_the_largest_sample_in_decibels() -> None:
-    assert peak_dbfs(np.array([0, -32768, 5], np.int16)) == 0
-    assert peak_dbfs(np.array([16384], np.int16)) == pytest.approx(-6.02, abs=0.01)
-    assert peak_dbfs(np.zeros(0, np.int16)) == peak_dbfs(np.zeros(9, np.int16)) == -120
+def test_the_largest_sample_of_each_piece_in_decibels() -> None:
+    pieces = np.array([[0, -32768], [16_384, 5], [0, 0]], np.int16)
+    assert peaks_dbfs(pieces) == pytest.approx((0.0, -6.02, -120.0), abs=0.01)
+    assert peaks_dbfs(pieces[:0]) == ()

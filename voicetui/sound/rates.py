@@ -184,10 +184,10 @@ def level_dbfs(samples: Pcm16 | PcmFloat) -> float:
     return max(SILENCE_DBFS, 10 * math.log10(power)) if power > 0 else SILENCE_DBFS
 
 
-def peak_dbfs(samples: Pcm16) -> float:
-    """The largest sample of int16 [n] in dB (full scale 0); silence and n = 0 are -120."""
-    peak = int(np.max(np.abs(samples.astype(np.int32)), initial=0))
-    return 20 * math.log10(peak / 32768) if peak else SILENCE_DBFS
+def peaks_dbfs(pieces: Pcm16) -> tuple[float, ...]:
+    """The largest sample of each row of int16 [m, n] in dB (full scale 0); silence is -120."""
+    peaks = np.max(np.abs(pieces.astype(np.float32)), axis=1, initial=1e-6 * 32768)
+    return tuple((20 * np.log10(peaks / 32768)).tolist())
 
 
 def levels_dbfs(pieces: Pcm16) -> tuple[float, ...]:
