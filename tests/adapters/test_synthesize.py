@@ -15,8 +15,9 @@ from voicetui.events.orders import Synthesize
 from voicetui.events.speak import ClauseSynthesized, Discarded, SynthesisFailed
 from voicetui.ports import PcmFloat, StageError
 from voicetui.speak.audible import audible_span, hop_levels
+from voicetui.speak.growth import FIRST_LEAD_MS, LEAD_MS, TRAIL_MS
 from voicetui.speak.scripted import ScriptedVoice
-from voicetui.speak.synthesize import LEAD_MS, TRAIL_MS, SynthesizedClause, Synthesizer
+from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 from voicetui.speak.timing import Group, TimedPiece, estimated_spans, spans_from_groups
 from voicetui.speak.words import count_words, word_spans, words_of_text
 
@@ -87,6 +88,17 @@ def test_two_pieces_at_full_level_join_without_a_gap_and_with_soft_edges() -> No
         assert abs(float(sound.samples[edge])) < 0.01
     assert np.abs(np.diff(sound.samples)).max() <= 0.7 / (0.005 * RATE_HZ) + 1e-6
     assert sound.samples[100:-100].max() == pytest.approx(0.7)
+
+
+def test_a_reply_begins_with_hardly_any_silence_and_its_later_sentences_with_some() -> None:
+    piece = np.concatenate((silence(400), level(RATE_HZ // 2, 0.3), silence(400)))
+    desk = Desk(ListVoice([piece, piece], [piece, piece]), cached_clauses=4)
+    first = desk.synthesizer.run(Synthesize(BASIS, 0, "hello"), lambda _: True)
+    later = desk.synthesizer.run(Synthesize(BASIS, 1, "hello"), lambda _: True)
+    assert isinstance(first, SynthesizedClause) and isinstance(later, SynthesizedClause)
+    assert first.fact.lead_ms == pytest.approx(FIRST_LEAD_MS, abs=5)
+    assert later.fact.lead_ms == pytest.approx(LEAD_MS, abs=5), "it is not the kept sound of a beginning"
+    assert len(later.samples) - len(first.samples) == round((LEAD_MS - FIRST_LEAD_MS) * RATE_HZ / 1e3)
 
 
 @pytest.mark.parametrize("pieces", [1, 3])

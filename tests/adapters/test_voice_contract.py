@@ -14,10 +14,11 @@ from voicetui.events.orders import Synthesize
 from voicetui.ports import Voice
 from voicetui.runtime.clock import SystemClock
 from voicetui.speak.audible import audible_span
+from voicetui.speak.growth import LEAD_MS, TRAIL_MS
 from voicetui.speak.piper_voice import PiperVoice
 from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.scripted import ScriptedVoice
-from voicetui.speak.synthesize import LEAD_MS, TRAIL_MS, Synthesizer
+from voicetui.speak.synthesize import Synthesizer
 
 
 @functools.cache

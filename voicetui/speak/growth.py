@@ -19,7 +19,15 @@ LEAD_MS: Final = 30.0
 TRAIL_MS: Final = 120.0
 """Silence kept before and after what is audible. Together they bound the silence at a seam to 150 ms."""
 
+FIRST_LEAD_MS: Final = 8.0
+"""Silence kept before a reply's first audible sample: room for the fade-in, and no more for the user to wait for."""
+
 FADE_MS: Final = 5.0
+
+
+def lead_ms(order: Synthesize, sentence: int) -> float:
+    """The silence kept before the ``sentence``-th sentence of a clause."""
+    return FIRST_LEAD_MS if order.clause == sentence == 0 else LEAD_MS
 
 
 class Growth:
@@ -42,7 +50,7 @@ class Growth:
         self._started_ms = clock.now_ms()
         self._pieces: list[GrowingPiece] = []
         self._spans: list[Span] = []
-        self._trim = SeamTrim(rate_hz, LEAD_MS, TRAIL_MS, FADE_MS)
+        self._trim = SeamTrim(rate_hz, lead_ms(order, 0), TRAIL_MS, FADE_MS)
         self._made = 0
         self._kept: list[PcmFloat] = []
 
@@ -65,7 +73,7 @@ class Growth:
         """The current sentence is whole."""
         self._give(self._trim.finish())
         self._spans.append((self._trim.first, self._trim.given))
-        self._trim = SeamTrim(self._rate_hz, LEAD_MS, TRAIL_MS, FADE_MS)
+        self._trim = SeamTrim(self._rate_hz, lead_ms(self._order, len(self._spans)), TRAIL_MS, FADE_MS)
 
     def finish(self) -> GrowingClause | None:
         """The clause is whole; None if it has no sound at all."""
@@ -104,8 +112,8 @@ class Growth:
             self.clause.give(samples)
             return
         now_ms = self._clock.now_ms()
-        lead_ms = self._trim.lead / self._rate_hz * 1e3
-        begun = ClauseBegun(self._order.basis, self._order.clause, self._started_ms, self._waited_ms, lead_ms)
+        kept_ms = self._trim.lead / self._rate_hz * 1e3
+        begun = ClauseBegun(self._order.basis, self._order.clause, self._started_ms, self._waited_ms, kept_ms)
         self.clause = GrowingClause(begun, now_ms, self._order.spoken, self._words(), self._rate_hz)
         self.clause.give(samples)
         self._begun(self.clause)

@@ -16,7 +16,7 @@ from voicetui.ports import RATE_HZ, Clock, PcmFloat, Post, Voice
 from voicetui.sound.rates import resampled_count
 from voicetui.speak.audible import audible_span, fade_edges, kept_span
 from voicetui.speak.growing import GrowingClause
-from voicetui.speak.growth import FADE_MS, LEAD_MS, TRAIL_MS, Growth
+from voicetui.speak.growth import FADE_MS, TRAIL_MS, Growth, lead_ms
 from voicetui.speak.timing import Group, GrowingPiece, TimedPiece, estimated_spans, moved, spans_from_groups
 from voicetui.speak.words import Span
 
@@ -90,7 +90,7 @@ class Synthesizer:
         self._clock = clock
         self._post = post
         self._cached_clauses = cached_clauses
-        self._cache: OrderedDict[str, _Sound] = OrderedDict()
+        self._cache: OrderedDict[tuple[str, bool], _Sound] = OrderedDict()
 
     def run(
         self,
@@ -107,7 +107,7 @@ class Synthesizer:
         """
         started_ms = self._clock.now_ms()
         try:
-            if order.streamed and begun is not None and order.spoken not in self._cache:
+            if order.streamed and begun is not None and _key(order) not in self._cache:
                 grown = self._stream(order, is_current, waited_ms, begun)
                 if grown is not None:
                     return grown
@@ -140,9 +140,9 @@ class Synthesizer:
         """The finished sound. Raises ``_Void``, or what the voice raised twice."""
         if not is_current(order.basis):
             raise _Void(0)
-        cached = self._cache.get(order.spoken)
+        cached = self._cache.get(_key(order))
         if cached is not None:
-            self._cache.move_to_end(order.spoken)
+            self._cache.move_to_end(_key(order))
             return _Sound(cached.samples, cached.words, self._clock.now_ms(), cached=True)
         try:
             sound = self._collect(order, is_current)
@@ -150,12 +150,12 @@ class Synthesizer:
             raise
         except Exception:  # one failure happens on ordinary text and passes at the second try
             sound = self._collect(order, is_current)
-        self._keep(order.spoken, sound)
+        self._keep(order, sound)
         return sound
 
-    def _keep(self, spoken: str, sound: _Sound) -> None:
-        if self._cached_clauses and len(spoken) <= CACHED_LETTERS:
-            self._cache[spoken] = sound
+    def _keep(self, order: Synthesize, sound: _Sound) -> None:
+        if self._cached_clauses and len(order.spoken) <= CACHED_LETTERS:
+            self._cache[_key(order)] = sound
             if len(self._cache) > self._cached_clauses:
                 self._cache.popitem(last=False)
 
@@ -189,7 +189,7 @@ class Synthesizer:
             growth.break_off()
             raise _BrokeOff(_sentence(error)) from error
         if growth.clause is not None:
-            self._keep(order.spoken, _Sound(growth.joined(), growth.clause.words, growth.clause.begun_at_ms))
+            self._keep(order, _Sound(growth.joined(), growth.clause.words, growth.clause.begun_at_ms))
         return growth.finish()
 
     def _collect(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> _Sound:
@@ -198,14 +198,14 @@ class Synthesizer:
         groups: list[Group] | None = []
         raw_samples = length = 0
         first_audio_ms: float | None = None
-        for piece in self._pieces(order.spoken):
+        for sentence, piece in enumerate(self._pieces(order.spoken)):
             raw_samples += len(piece.samples)
             if raw_samples and first_audio_ms is None:
                 first_audio_ms = self._clock.now_ms()
             if not is_current(order.basis):
                 raise _Void(raw_samples)
             safe = _safe(piece.samples)
-            first, end = kept_span(safe, self._voice.rate_hz, LEAD_MS, TRAIL_MS)
+            first, end = kept_span(safe, self._voice.rate_hz, lead_ms(order, sentence), TRAIL_MS)
             joined.append(fade_edges(safe[first:end], self._voice.rate_hz, FADE_MS))
             if groups is not None and piece.groups is not None:
                 groups += [moved(group, first, end, length) for group in piece.groups]
@@ -226,6 +226,11 @@ class Synthesizer:
         else:
             for samples in self._voice.synthesize(spoken):
                 yield TimedPiece(samples, None)
+
+
+def _key(order: Synthesize) -> tuple[str, bool]:
+    """Clauses that sound the same: the first one of a reply begins with less silence."""
+    return order.spoken, order.clause == 0
 
 
 def _safe(samples: PcmFloat) -> PcmFloat:
