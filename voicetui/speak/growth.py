@@ -19,8 +19,8 @@ LEAD_MS: Final = 30.0
 TRAIL_MS: Final = 120.0
 """Silence kept before and after what is audible. Together they bound the silence at a seam to 150 ms."""
 
-FIRST_LEAD_MS: Final = 8.0
-"""Silence kept before a reply's first audible sample: room for the fade-in, and no more for the user to wait for."""
+FIRST_LEAD_MS: Final = 10.0
+"""Silence kept before a reply's first audible sample: room for the fade-in, in whole hops, and no more to wait for."""
 
 FADE_MS: Final = 5.0
 
