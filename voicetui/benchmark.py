@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 TURNS = 20
 MOST_TURNS = 1000
+BUSY = 0.5
+"""Load per core before the run beyond which other work, not the arrangement of the stages, makes the gaps."""
 
 
 def bench(arguments: argparse.Namespace) -> int:
@@ -196,7 +198,8 @@ class _Run:
         after = _load_average()
         report = Report(
             self._subject, self._tier, len(self._lines), found, compare(found), self._floors,
-            None if before is None or after is None else (before, after), os.cpu_count(), complete, self._notes(found),
+            None if before is None or after is None else (before, after), os.cpu_count(), complete,
+            self._notes(found, before),
         )  # fmt: skip
         figures = json.dumps(report_json(report), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if self._arguments.json == "-":
@@ -215,8 +218,10 @@ class _Run:
         lost = any(isinstance(entry.body, DeviceLost) for entry in entries)
         return 1 if deaf or lost else 0
 
-    def _notes(self, found: dict[str, ArmResult]) -> tuple[str, ...]:
+    def _notes(self, found: dict[str, ArmResult], load: float | None) -> tuple[str, ...]:
         notes = []
+        if load is not None and load > BUSY * (os.cpu_count() or 1):
+            notes.append("the machine was busy before the bench began: its figures are worth little, repeat it at rest")
         if len(self._lines) == 1:
             notes.append("one recording only: all but its first prompt come from the tier's cache, in every setting")
         if any(result.summary.simulated for result in found.values()):
