@@ -10,7 +10,7 @@ from voicetui.events import Basis, Entry
 from voicetui.events.orders import Cancel, Commit, Generate
 from voicetui.events.reply import GenerationCancelled, GenerationEnded, TimedToken, TokensArrived
 from voicetui.events.session import OverlapChosen, Price, SessionOpened, TierFacts
-from voicetui.events.speak import ClauseSynthesized, Discarded
+from voicetui.events.speak import ClauseBegun, ClauseSynthesized, Discarded
 from voicetui.views.ledger import LedgerView, Speculation, Waste, fold_ledger
 
 ANSWER = ["It is noon. ", "Lunch is ready."]
@@ -97,6 +97,15 @@ def test_sound_that_was_made_and_then_dropped_is_work_done_once() -> None:
     journal.add(Generate(draft, "local", (), speculative=True), 1000)
     journal.add(ClauseSynthesized(draft, 0, 1100.0, 1180.0, 0.0, 10.0, 500.0), 1180)
     journal.add(Cancel(draft, "words changed"), 1200).add(Discarded(draft, "synthesize", samples=8000, ms=80.0), 1200)
+    assert fold_ledger(journal.entries).wasted_ms == 200 + 80
+
+
+def test_sound_that_was_handed_out_as_it_grew_is_work_done_once() -> None:
+    journal, draft = session(), Basis(1, 1, 1)
+    journal.add(Generate(draft, "local", (), speculative=True), 1000)
+    journal.add(ClauseBegun(draft, 0, 1100.0, 0.0, 10.0), 1130)
+    journal.add(ClauseSynthesized(draft, 0, 1100.0, 1130.0, 0.0, 10.0, 500.0), 1180)
+    journal.add(Cancel(draft, "words changed"), 1200)
     assert fold_ledger(journal.entries).wasted_ms == 200 + 80
 
 

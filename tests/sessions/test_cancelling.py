@@ -9,13 +9,14 @@ import threading
 import numpy as np
 import pytest
 
-from tests.sessions.stage import Heard, Stage, WatchedTier, twin_stage
+from tests.sessions.stage import Finals, Heard, Stage, WatchedTier, twin_stage
 from voicetui.events import Basis, Fact
 from voicetui.events.listen import Evidence, Transcribed
 from voicetui.events.orders import Cancel, Commit, EndTurn, Generate, Play, Synthesize, Transcribe
 from voicetui.events.reply import GenerationCancelled, GenerationEnded, RequestSent, TokensArrived
 from voicetui.events.session import Fault, InterruptAsked, Said, SessionClosed, StopAsked, TierChosen
 from voicetui.events.speak import (
+    ClauseBegun,
     ClauseEnded,
     ClauseStarted,
     Discarded,
@@ -28,6 +29,7 @@ from voicetui.events.speak import (
 from voicetui.ports import Pcm16, Post
 from voicetui.runtime.stale import as_waste
 from voicetui.runtime.worker import Worker
+from voicetui.speak.growing import GrowingClause
 from voicetui.speak.synthesize import Synthesizer
 from voicetui.speak.timing import GrowingPiece
 
@@ -203,6 +205,28 @@ class LevelVoice:
     def synthesize_streamed(self, spoken: str) -> list[GrowingPiece]:
         (whole,) = self.synthesize(spoken)
         return [GrowingPiece(len(whole), None, iter(np.split(whole, 3)))]
+
+
+class NeverDone:
+    """A synthesizer that hands out the first 200 ms of a clause and is still at the rest when the session ends."""
+
+    def run(self, order: Synthesize, is_current: object, waited_ms: float, begun: object) -> None:
+        fact = ClauseBegun(order.basis, order.clause, started_ms=0.0, waited_ms=0.0, lead_ms=0.0)
+        clause = GrowingClause(fact, 0.0, order.spoken, (), 16_000)
+        clause.give(np.full(3200, 0.2, np.float32))
+        begun(clause)  # type: ignore[operator]
+
+
+def test_a_draft_dropped_while_its_clause_is_still_being_made_is_waste_and_no_fault() -> None:
+    stage = twin_stage("It is so. And so it is.", bursts=[(500, 1300), (1700, 2500)], ttft_ms=30.0)
+    stage.parts.make_synthesizer = lambda post: NeverDone()  # type: ignore[assignment, return-value]
+    stage.parts.transcriber = Finals("what is the", "what is the time")
+    stage.run_to(2900)
+    (draft, *_) = stage.of(Generate)
+    wasted = [fact for fact in stage.of(Discarded) if fact.stage == "synthesize" and fact.basis == draft.basis]
+    assert draft.basis in {order.basis for order in stage.of(Cancel)}
+    assert [(fact.samples, fact.ms) for fact in wasted] == [(3200, 0.0)], "whoever makes it tells what it cost"
+    assert not stage.of(Fault)
 
 
 class AnyWords:

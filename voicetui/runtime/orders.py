@@ -329,8 +329,8 @@ class Hands(Generic[SoundT]):
 
     def _discard(self, basis: Basis, sound: ClauseSound, reason: str) -> None:
         samples = round(sound.duration_ms * RATE_HZ / 1000)
-        ms = round(sound.at_ms - sound.fact.started_ms, 3)
-        self._post(Discarded(basis, "synthesize", samples=samples, ms=ms, reason=reason), self._clock.now_ms())
+        waste = Discarded(basis, "synthesize", samples=samples, ms=round(sound.made_ms, 3), reason=reason)
+        self._post(waste, self._clock.now_ms())
 
     def shut(self, at_ms: float) -> bool:
         """Whether sound that was at the ADC at ``at_ms`` is kept from the detector. It comes here some time later."""

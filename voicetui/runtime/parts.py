@@ -42,7 +42,8 @@ from voicetui.runtime.worker import JobRunner, Worker
 class ClauseSound(Protocol):
     """A clause's sound, with the fact that tells that it is whole and that fact's time.
 
-    ``begun`` tells, at ``begun_at_ms``, of one that may be played before it is whole; None for any other.
+    ``begun`` tells, at ``begun_at_ms``, of one that may be played before it is whole; None for any other.  ``made_ms``
+    is how long making it took, 0 while it is being made.
     """
 
     @property
@@ -55,6 +56,8 @@ class ClauseSound(Protocol):
     def at_ms(self) -> float: ...
     @property
     def duration_ms(self) -> float: ...
+    @property
+    def made_ms(self) -> float: ...
 
 
 SoundT = TypeVar("SoundT", bound=ClauseSound)

@@ -53,6 +53,12 @@ class GrowingClause:
             raise ValueError("the clause is still being made")
         return self._fact
 
+    @property
+    def made_ms(self) -> float:
+        """How long making it took; 0 while it is being made: then whoever makes it tells what was in vain."""
+        fact = self._fact
+        return self.at_ms - fact.started_ms if fact is not None else 0.0
+
     def give(self, samples: PcmFloat) -> None:
         """Add the next samples, float32 [n]."""
         if len(samples):

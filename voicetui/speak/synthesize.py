@@ -47,6 +47,11 @@ class SynthesizedClause:
         return len(self.samples) / self.rate_hz * 1e3
 
     @property
+    def made_ms(self) -> float:
+        """How long making it took."""
+        return self.at_ms - self.fact.started_ms
+
+    @property
     def frames(self) -> int:
         """Its length in samples at ``rate_hz``."""
         return len(self.samples)

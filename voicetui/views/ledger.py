@@ -176,7 +176,8 @@ class LedgerView:
                 attempt = self._attempt(body.basis)
                 if attempt.audio_ready_ms is None:
                     attempt.audio_ready_ms = at_ms
-                if at_ms is not None and finite(body.started_ms) is not None:
+                whole = isinstance(body, ClauseSynthesized)  # one that grew is told of twice
+                if whole and at_ms is not None and finite(body.started_ms) is not None:
                     attempt.synthesized_ms += max(0.0, difference_ms(at_ms, body.started_ms))
             case _:
                 self._generation(entry)
