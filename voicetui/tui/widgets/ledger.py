@@ -55,7 +55,7 @@ def ledger_page(ledger: Ledger, width: int) -> list[Row]:
     """The whole ledger: the answer, the figures, what was discarded by stage, and each turn that tried."""
     rows = [Row(rule(width, "speculation: is it worth it here?", "esc goes back")), BLANK]
     rows += [Row((Run("  "), *line)) for line in wrap_runs([Run(worth(ledger), "strong")], width - 4)]
-    rows += [BLANK, *_figures(ledger, width), BLANK]
+    rows += [BLANK, *_figures(ledger, width), BLANK, *_ahead(ledger, width)]
     if ledger.discarded:
         rows.append(Row((Run("  discarded by stage", "title"),)))
     for stage, waste in sorted(ledger.discarded.items()):
@@ -70,6 +70,20 @@ def ledger_page(ledger: Ledger, width: int) -> list[Row]:
             parts += [("wasted", f"{turn.wasted_tokens} tokens"), ("work", milliseconds(turn.wasted_ms))]
             rows += table([(f"turn {number}", ""), *parts], width)
     return rows
+
+
+def _ahead(ledger: Ledger, width: int) -> list[Row]:
+    """What was done before there was a request: prompts worked through, notes looked up. Nothing where neither was."""
+    prewarm, notes, rows = ledger.prewarm, ledger.retrieval, list[Row]()
+    if prewarm.tokens:
+        parts = [("times", str(prewarm.count)), ("tokens", str(prewarm.tokens))]
+        rows += table([("prompt ahead", ""), *parts, ("for nothing", f"{prewarm.wasted_tokens} tokens")], width)
+    if notes.asked:
+        parts = [("looked up", str(notes.asked)), ("adopted", str(notes.adopted))]
+        parts += [("in place of others", str(notes.refreshed))]
+        parts += [("the same", str(notes.same)), ("too late", str(notes.stale)), ("failed", str(notes.failed))]
+        rows += table([("notes", ""), *parts], width)
+    return [Row((Run("  ahead of requests", "title"),)), *rows, BLANK] if rows else []
 
 
 def _figures(ledger: Ledger, width: int) -> list[Row]:
