@@ -80,7 +80,9 @@ class Desk:
         self.run_to(at_ms + 100)
         self.tell(SpeechPaused(int(at_ms * 16), 5.0, at_ms + 100, -20.0, -60.0), at_ms)
 
-    def words(self, text: str, doubt: str = "", at_ms: float | None = None) -> list[Order]:
+    def words(
+        self, text: str, doubt: str = "", at_ms: float | None = None, evidence: Evidence | None = None
+    ) -> list[Order]:
         """Answer the newest transcription order."""
         order = self.last(Transcribe)
         at_ms = self.now_ms + 90 if at_ms is None else at_ms
@@ -95,7 +97,7 @@ class Desk:
             end,
             at_ms - 90,
             0.0,
-            Evidence(),
+            evidence or Evidence(),
             doubt,
         )
         return self.tell(fact, at_ms)

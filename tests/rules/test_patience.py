@@ -7,7 +7,8 @@ import pytest
 from tests.rules.desk import Desk
 from voicetui.conversation import patience
 from voicetui.conversation.policy import Policy
-from voicetui.events.listen import TurnScored
+from voicetui.conversation.state import Words
+from voicetui.events.listen import Evidence, TurnScored
 from voicetui.events.orders import Commit, EndTurn, ScoreTurn, Transcribe, WakeAt
 from voicetui.events.session import Fault, StopAsked
 
@@ -19,8 +20,8 @@ def desk_of(**policy: object) -> Desk:
     return Desk(turn_end="model", **policy)
 
 
-def waited(text: str, score: float, own_ms: tuple[float, ...] = ()) -> float:
-    return patience.wait_for(RULES, RULES.silence_ms, score, text, own_ms).ms
+def waited(text: str, score: float, own_ms: tuple[float, ...] = (), clear: bool = True) -> float:
+    return patience.wait_for(RULES, RULES.silence_ms, score, Words(text, clear), own_ms).ms
 
 
 def said(desk: Desk, text: str, score: float, start_ms: float = 1000, end_ms: float = 2000) -> None:
@@ -99,6 +100,16 @@ def test_the_same_words_end_finished_sentences(text: str) -> None:
 def test_a_clause_that_comes_before_its_main_clause_is_waited_for() -> None:
     assert waited("If it rains tomorrow.", 0.6) >= 700 > waited("It rains tomorrow.", 0.6)
     assert waited("If it rains tomorrow, we stay at home.", 0.97) == waited("When does it rain?", 0.97) == 240
+
+
+def test_words_that_were_not_read_clearly_may_have_been_cut_in_the_middle() -> None:
+    assert waited("Could you spell your letter?", 0.95, clear=False) >= 500
+    desk = desk_of()
+    desk.speech(1000, 2000)
+    desk.score(0.95)
+    desk.words("Could you spell your letter?", at_ms=2190, evidence=Evidence(logprob=-0.5))
+    desk.run_to(2450)
+    assert not desk.all(Commit)
 
 
 # what this speaker does

@@ -9,7 +9,7 @@ import msgspec
 from voicetui.conversation import barge_in, floor, patience, speculate, staged
 from voicetui.conversation.history import turn_text
 from voicetui.conversation.lookup import look_up
-from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait
+from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait, Words
 from voicetui.conversation.utterance import next_partial, revise, score_pause, transcribe_pause
 from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import Commit, OpenUtterance, Reject
@@ -97,7 +97,7 @@ def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
     step.utter(transcribing=utterance.transcribing and not newest)
     revise(step, fact, settles)
     if settles:
-        step.utter(settled=True, doubt=fact.doubt)
+        step.utter(settled=True, doubt=fact.doubt, logprob=fact.evidence.logprob)
         _reconsider(step)
     elif utterance.speaking and newest:
         next_partial(step, at_ms + step.state.policy.partial_every_ms)
@@ -201,7 +201,8 @@ def _reconsider(step: Step) -> None:
         return
     if utterance.pause is None or utterance.pause.user_end_ms is None:
         return
-    words = None if not utterance.settled else "" if utterance.doubt else utterance.text
+    clear = utterance.logprob is None or utterance.logprob >= step.state.policy.clear_logprob
+    words = Words("" if utterance.doubt else utterance.text, clear) if utterance.settled else None
     score = utterance.pause.score
     wait = patience.wait_for(step.state.policy, _silence_ms(step), score, words, step.state.own_pauses_ms)
     if wait != utterance.wait:

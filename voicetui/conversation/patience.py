@@ -5,33 +5,33 @@ from __future__ import annotations
 import math
 
 from voicetui.conversation.policy import Policy
-from voicetui.conversation.state import Step, Wait
+from voicetui.conversation.state import Step, Wait, Words
 from voicetui.conversation.words import backchannel, ends, unfinished
 
 _LONGEST_PAUSE_MS = 2000.0
 
 
 def wait_for(
-    policy: Policy, silence_ms: float, score: float | None, words: str | None, own_ms: tuple[float, ...]
+    policy: Policy, silence_ms: float, score: float | None, words: Words | None, own_ms: tuple[float, ...]
 ) -> Wait:
     """The silence that ends the turn, by what is known now.
 
     ``silence_ms`` counts where nothing is: no ``score``, or ``words`` not settled (None).  Words that ask for more
-    need the longest silence whatever the score, and words nobody believes ("") are no reason to hurry.
+    need the longest silence whatever the score, and words nobody believes are no reason to hurry.
     """
-    if words is not None and unfinished(words) and not backchannel(words):
+    if words is not None and unfinished(words.text) and not backchannel(words.text):
         return Wait(policy.unfinished_ms, "unfinished words")
     if score is None or words is None:
         return Wait(silence_ms, "silence")
     ms = _until_safe_ms(policy, over(policy, score, words), own_ms)
-    return Wait(ms if words else max(ms, silence_ms), "turn model")
+    return Wait(ms if words.text else max(ms, silence_ms), "turn model")
 
 
-def over(policy: Policy, score: float, words: str) -> float:
+def over(policy: Policy, score: float, words: Words) -> float:
     """The probability, 0 to 1, that the turn is over: the odds of the score and of the words, multiplied."""
     bounded = min(max(score, policy.least_doubt), 1.0 - policy.least_doubt)
     odds = math.pow(bounded / (1.0 - bounded), policy.score_weight)
-    if ends(words):
+    if words.clear and ends(words.text):
         odds *= policy.words_odds
     return odds / (1.0 + odds)
 

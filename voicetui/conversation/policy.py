@@ -34,8 +34,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """What the score's log-odds count for: less than 1, for it is sure of itself where it is wrong, too."""
     least_doubt: float = 0.03
     """A score nearer to 0 or 1 than this counts as this near."""
-    words_odds: float = 5.0
-    """By what factor words that end like a sentence raise the odds that the turn is over."""
+    words_odds: float = 8.0
+    """By what factor words that end like a sentence, and were read clearly, raise the odds that the turn is over."""
+    clear_logprob: float = -0.25
+    """Words of a lower mean log-probability were not read clearly: the last may have been cut off in the middle."""
     pauses_ms: tuple[float, ...] = (250.0, 300.0, 350.0, 400.0, 450.0, 500.0, 550.0, 600.0, 700.0, 800.0, 900.0, 1000.0)
     """Pauses inside sentences of a speaker of whom nothing is known yet; what is learnt in the session is added."""
     pauses_kept: int = 12

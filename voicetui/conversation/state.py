@@ -24,6 +24,13 @@ class Pause(msgspec.Struct, frozen=True):
     score: float | None = None
 
 
+class Words(msgspec.Struct, frozen=True):
+    """What was read up to a pause; ``text`` is "" where nobody believes it. ``clear``: it was read surely."""
+
+    text: str
+    clear: bool = True
+
+
 class Wait(msgspec.Struct, frozen=True):
     """How long a silence must last to end the turn, and why: "silence", "turn model" or "unfinished words"."""
 
@@ -51,6 +58,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     settled: bool = False
     """The final transcript of the current pause is here."""
     doubt: str = ""
+    logprob: float | None = None
+    """How sure the recogniser was of the settled words: their mean log-probability."""
     silence_over: bool = False
     wait: Wait | None = None
     """What the current pause was last measured against."""
