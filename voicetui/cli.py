@@ -63,6 +63,7 @@ def live(arguments: argparse.Namespace) -> int:
         arguments.tier,
         arguments.overlap,
         arguments.headphones or None,
+        half_duplex=arguments.half_duplex,
         record=not arguments.no_record,
         gaps_ms=arguments.gap,
     )
@@ -307,7 +308,11 @@ def _add_live(parser: argparse.ArgumentParser) -> None:
     _add_session(parser)
     parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
     parser.add_argument("--seconds", type=_positive, metavar="N", help="end after N seconds (with --headless)")
-    parser.add_argument("--headphones", action="store_true", help="you wear headphones: you may interrupt the reply")
+    echo = parser.add_mutually_exclusive_group()
+    echo.add_argument("--headphones", action="store_true", help="you wear headphones: no echo has to be cancelled")
+    echo.add_argument(
+        "--half-duplex", action="store_true", help="shut the microphone while the reply is audible, instead"
+    )
     _add_gap(parser)
     parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
 

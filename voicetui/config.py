@@ -24,6 +24,7 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
+_SECRET = ("key", "token", "secret", "authorization", "password")
 
 
 _RULES = Policy()
@@ -52,6 +53,7 @@ class Audio(_Table, frozen=True):
     input: str | None = None
     output: str | None = None
     headphones: bool = False
+    half_duplex: bool = False
     output_latency_ms: Annotated[float, msgspec.Meta(ge=5, le=500)] = 40
 
 
@@ -229,6 +231,11 @@ def _checked(config: Config, source: str) -> Config:
     if not config.tiers:
         default = parse_config((assets() / "voicetui.toml").read_text("utf-8"), "the built-in configuration")
         config = msgspec.structs.replace(config, tiers=default.tiers)
+    if config.audio.headphones and config.audio.half_duplex:
+        raise ConfigError(
+            f"{source}: audio.headphones and audio.half_duplex are both true. Allowed: one of them, or neither "
+            "(the echo is cancelled)."
+        )
     names = [tier.name for tier in config.tiers]
     for name in names:
         if names.count(name) > 1:
@@ -342,3 +349,21 @@ def api_key(tier: TierTable) -> str | None:
             "Set it to your key, or choose another tier."
         )
     return key
+
+
+def without_secrets(value: object) -> object:
+    """JSON-ready values with every text under a secret's name replaced."""
+    if isinstance(value, dict):
+        return {
+            key: "(removed)"
+            if key != "api_key_env" and _secret(key) and isinstance(each, str)
+            else without_secrets(each)
+            for key, each in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [without_secrets(each) for each in value]
+    return value
+
+
+def _secret(key: str) -> bool:
+    return any(word in key.lower() for word in _SECRET)

@@ -16,6 +16,7 @@ from voicetui.config import Config, recordings_folder
 from voicetui.ports import SoundError
 from voicetui.runtime.clock import SystemClock
 from voicetui.sound.devices import list_devices
+from voicetui.sound.echo import missing
 from voicetui.sound.loopback import measure
 from voicetui.sound.microphone import DeviceMicrophone
 from voicetui.sound.speaker import DeviceSpeaker
@@ -34,7 +35,15 @@ class Finding(NamedTuple):
 
 def examine(config: Config, out: TextIO, loopback: bool = False) -> int:
     """Print every finding; 1 if anything keeps the main job from running. ``loopback`` also plays and hears chirps."""
-    checks: tuple[Callable[[Config], list[Finding]], ...] = (_python, _models, _local_tier, _keys, _devices, _folder)
+    checks: tuple[Callable[[Config], list[Finding]], ...] = (
+        _python,
+        _models,
+        _local_tier,
+        _keys,
+        _echo,
+        _devices,
+        _folder,
+    )
     findings = [finding for check in checks for finding in check(config)]
     if loopback:
         findings.append(asyncio.run(_loopback(config)))
@@ -85,6 +94,14 @@ def _keys(config: Config) -> list[Finding]:
                 Finding(state, f"tier {tier.name}: {tier.api_key_env} is not set", "export it before you start")
             )
     return found
+
+
+def _echo(_: Config) -> list[Finding]:
+    why = missing()
+    if not why:
+        return [Finding("ok", "echo cancelling (WebRTC)")]
+    mend = "pip install pywebrtc-audio, or use --headphones; until then the microphone is shut while it speaks"
+    return [Finding("note", f"no echo cancelling: {why}", mend)]
 
 
 def _devices(_: Config) -> list[Finding]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from voicetui.config import Config
+from voicetui.duplex import duplex_text
 from voicetui.events import Entry
 from voicetui.events.orders import EndTurn, Reject
 from voicetui.events.session import Fault, Ready, SessionOpened, StopAsked
@@ -20,11 +21,6 @@ from voicetui.runtime.heap import settled
 from voicetui.runtime.log import native_chatter_to
 from voicetui.views.summary import summarise
 from voicetui.wiring import Choice, Wired, converse, wire
-
-_DUPLEX = {
-    "half": "half duplex: the microphone is shut while the reply is audible (--headphones lets you interrupt)",
-    "full": "full duplex: you may interrupt the reply",
-}
 
 
 class Teller:
@@ -45,8 +41,8 @@ class Teller:
 
     def _one(self, entry: Entry) -> None:
         match entry.body:
-            case SessionOpened(tier=tier, overlap=overlap, duplex=duplex):
-                self._say(f"tier {tier}, overlap {overlap}, {_DUPLEX[duplex]}")
+            case SessionOpened(tier=tier, overlap=overlap, duplex=duplex, echo=echo):
+                self._say(f"tier {tier}, overlap {overlap}, {duplex_text(duplex, echo)}")
             case DeviceOpened(role=role, name=name, rate_hz=rate_hz, clock=clock):
                 silent = "  (nothing will be heard)" if role == "output" and clock == "paced" else ""
                 self._say(f"{role}: {name} at {rate_hz} Hz{silent}")

@@ -13,10 +13,11 @@ from typing import Literal, Protocol
 import msgspec
 
 from voicetui import __version__, models
-from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder
+from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder, without_secrets
+from voicetui.duplex import choose_duplex
 from voicetui.events import Fact
 from voicetui.events.orders import STAGED
-from voicetui.events.session import Duplex, Fault, Overlap, Price, SessionOpened, StopAsked, TierFacts
+from voicetui.events.session import Fault, Overlap, Price, SessionOpened, StopAsked, TierFacts
 from voicetui.journal.append import Journal, JournalWriter, session_folder
 from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
@@ -41,6 +42,7 @@ from voicetui.runtime.log import log_to, stop_logging
 from voicetui.runtime.parts import Parts
 from voicetui.runtime.session import Session
 from voicetui.sound.aloud import Mouth
+from voicetui.sound.echo import EchoCanceller
 from voicetui.sound.microphone import DeviceMicrophone, FileMicrophone
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.sound.wav import read_audio
@@ -52,7 +54,6 @@ from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 from voicetui.wiring_sound import SoundDevices, levels
 
 _log = logging.getLogger(__name__)
-_SECRET = ("key", "token", "secret", "authorization", "password")
 Output = Literal["device", "null"]
 
 
@@ -74,6 +75,7 @@ class Choice:
     """Gaps to stage from the first turn on; empty: the real pipeline answers."""
     aloud: bool = False
     """The scripted person is heard on the speaker, too."""
+    half_duplex: bool = False
     history_exchanges: int | None = None
     """How much of the conversation is sent along (0: every turn begins with the same); None: what the rules have."""
 
@@ -143,7 +145,8 @@ def wire(
     recogniser, voice = _recogniser(config, clock), _voice(config, choice, clock)
     tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
     ready_made = ReadyMadeTier(clock)
-    ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)))
+    canceller = EchoCanceller() if choose_duplex(config.audio, choice)[1] == "cancelled" else None
+    ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)), canceller)
     holder: list[Session[SynthesizedClause | GrowingClause]] = []
     early: list[Fact] = []
 
@@ -187,6 +190,7 @@ def wire(
         make_microphone=sound.make_microphone,
         make_speaker=sound.make_speaker,
         renew_devices=sound.renew,
+        canceller=canceller,
     )
     session = Session(parts, clock, journal, opened)
     holder.append(session)
@@ -337,10 +341,9 @@ def _writer(config: Config, choice: Choice, tier: str, report: Callable[[str], N
 
 
 def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | None) -> SessionOpened:
-    headphones = config.audio.headphones if choice.headphones is None else choice.headphones
-    duplex: Duplex = "full" if headphones or choice.scenario is not None else "half"
+    duplex, echo = choose_duplex(config.audio, choice)
     started = wall_utc().strftime("%Y-%m-%dT%H:%M:%SZ")
-    shown = _without_secrets(msgspec.to_builtins(config))
+    shown = without_secrets(msgspec.to_builtins(config))
     assert isinstance(shown, dict)
     return SessionOpened(
         session=writer.path.parent.name if writer is not None else f"unrecorded {started}",
@@ -352,6 +355,7 @@ def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | N
         duplex=duplex,
         source=choice.source,
         config={**shown, "policy": _policy(config, choice)},
+        echo=echo,
     )
 
 
@@ -365,20 +369,3 @@ def _policy(config: Config, choice: Choice) -> dict[str, object]:
 def _tier_facts(table: TierTable) -> TierFacts:
     price = Price(table.price.input, table.price.output) if table.price is not None else None
     return TierFacts(table.name, table.kind, table.model, table.kind == "simulated", price)
-
-
-def _without_secrets(value: object) -> object:
-    if isinstance(value, dict):
-        return {
-            key: "(removed)"
-            if key != "api_key_env" and _secret(key) and isinstance(each, str)
-            else _without_secrets(each)
-            for key, each in value.items()
-        }
-    if isinstance(value, (list, tuple)):
-        return [_without_secrets(each) for each in value]
-    return value
-
-
-def _secret(key: str) -> bool:
-    return any(word in key.lower() for word in _SECRET)

@@ -69,7 +69,7 @@ def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, 
         f'[record]\nfolder = "{folder}/kept"\n'
         '[[tiers]]\nname = "local"\nkind = "local"\nmodel = "smollm2-135m-instruct"\nmax_tokens = 24\n'
     )
-    command = [sys.executable, "-m", "voicetui", "live", "--headless", "--headphones", "--json", "out.json", *options]
+    command = [sys.executable, "-m", "voicetui", "live", "--headless", "--json", "out.json", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with (
         Bus() as bus,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicetui.conversation import barge_in, commands, context, endpoint, floor, late, prewarm, staged
+from voicetui.conversation import barge_in, commands, context, duplex, endpoint, floor, late, prewarm, staged
 from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
@@ -26,7 +26,7 @@ from voicetui.events.session import (
     TierChosen,
     Woke,
 )
-from voicetui.events.sound import DeviceLost
+from voicetui.events.sound import DeviceLost, EchoLost, EchoMeasured
 from voicetui.events.speak import (
     ClauseBegun,
     ClauseEnded,
@@ -103,6 +103,10 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             floor.playback_finished(step, fact)
         case PlaybackCut():
             floor.playback_cut(step, fact)
+        case EchoMeasured():
+            duplex.measured(step, fact)
+        case EchoLost():
+            duplex.lost(step, fact)
         case DeviceLost():
             _device_lost(step, fact)
         case _:

@@ -211,6 +211,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     staged_turns: int = 0
     """Turns committed since the staged gaps were chosen: whose turn it is among them."""
     ear_quick: bool = False
+    self_heard: tuple[int, ...] = ()
+    """The newest turns during whose replies the program heard itself."""
     gated: bool = False
     ungate_wake: int = 0
     stop_wake: int = 0

@@ -14,6 +14,7 @@ AnyFact: TypeAlias = (
     | session.Said | session.Muted | session.InterruptAsked | session.TalkKey | session.TierChosen
     | session.OverlapChosen | session.GapStaged | session.DeviceChosen | session.MicTested | session.StopAsked
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
+    | sound.EchoMeasured | sound.EchoLost
     | listen.SpeechStarted | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed | listen.TurnScored
     | reply.ContextReady | reply.ContextAssembled | reply.PrewarmEnded
     | reply.RequestSent | reply.FirstByte | reply.TokensArrived
@@ -28,6 +29,7 @@ AnyOrder: TypeAlias = (
     | orders.Generate | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck
     | orders.Pause | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
     | orders.QuickenEar | orders.Prewarm | orders.AssembleContext | orders.AdoptContext | orders.UseDevice
+    | orders.ChangeDuplex
     | orders.EndTurn | orders.EndSession
 )  # fmt: skip
 

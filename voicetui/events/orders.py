@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from voicetui.events.base import Basis, Order
+from voicetui.events.session import Duplex
 from voicetui.events.sound import Role
 
 Outcome = Literal["completed", "interrupted", "superseded", "failed", "unanswered", "cut_off"]
@@ -231,6 +232,13 @@ class GateMic(Order, frozen=True):
     """In half duplex the detector hears nothing while the reply is audible. The recording goes on."""
 
     closed: bool
+
+
+class ChangeDuplex(Order, frozen=True):
+    """From the next reply on the session is half or full duplex, for this reason (a sentence)."""
+
+    duplex: Duplex
+    reason: str
 
 
 class QuickenEar(Order, frozen=True):

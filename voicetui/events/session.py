@@ -11,6 +11,10 @@ from voicetui.events.sound import Role
 
 Overlap = Literal["none", "clause", "full"]
 Duplex = Literal["half", "full"]
+Echo = Literal["", "cancelled", "headphones", "missing"]
+"""What is done about the program hearing itself: nothing (half duplex, or a scripted microphone), cancelling, nothing
+because of headphones, or nothing because there is no canceller.
+"""
 
 
 class Price(msgspec.Struct, frozen=True):
@@ -42,6 +46,7 @@ class SessionOpened(Fact, frozen=True):
     duplex: Duplex
     source: str
     config: dict[str, object]
+    echo: Echo = ""
 
 
 class Ready(Fact, frozen=True):

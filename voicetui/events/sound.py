@@ -59,3 +59,25 @@ class SoundLost(Fact, frozen=True):
     samples: int
     count: int
     reason: str
+
+
+class EchoMeasured(Fact, frozen=True):
+    """What the microphone got of the reply of ``turn`` while that was heard: levels in dBFS, medians of 200 ms pieces.
+
+    ``played_dbfs`` is the reply at the speaker, ``heard_dbfs`` the microphone meanwhile, ``left_dbfs`` the same after
+    cancelling, ``room_dbfs`` the cleaned microphone when nothing is played. ``delay_ms`` is how long after its DAC
+    stamp the echo was at the ADC; None where no echo was found.
+    """
+
+    turn: int
+    delay_ms: float | None
+    played_dbfs: float
+    heard_dbfs: float
+    left_dbfs: float
+    room_dbfs: float
+
+
+class EchoLost(Fact, frozen=True):
+    """Echo is not cancelled any more, for this reason."""
+
+    reason: str

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from voicetui.ports import RATE_HZ, Block, Pcm16, VoiceDetector, VoiceEdge
+from voicetui.sound.echo import EchoCanceller
 from voicetui.sound.track import ClockLine, Track
 
 SILENCE_FED_SAMPLES: Final = RATE_HZ // 2
@@ -15,10 +16,14 @@ SILENCE_FED_SAMPLES: Final = RATE_HZ // 2
 
 
 class Ear:
-    """Keeps the newest two minutes of the microphone, and feeds the detector with the same sample numbers."""
+    """Keeps the newest two minutes of the microphone, and feeds the detector with the same sample numbers.
 
-    def __init__(self, detector: VoiceDetector) -> None:
+    With a canceller both get the cleaned sound, up to 18 ms later.
+    """
+
+    def __init__(self, detector: VoiceDetector, canceller: EchoCanceller | None = None) -> None:
         self._detector = detector
+        self._canceller = canceller
         self._track = Track()
         self._line = ClockLine()
         self._skipped = 0
@@ -35,19 +40,24 @@ class Ear:
         Muted sound is kept as silence.  Gated sound is kept, but the detector gets silence in its place, so that
         sample numbers go on.
         """
-        edges = self._lose(block.lost) if block.lost else []
-        self._track.fill(block.sample - self._track.end)
         self._line.add(block.sample, block.at_ms)
-        silence = np.zeros_like(block.samples) if muted or gated else None
-        self._track.append(block.samples if not muted or silence is None else silence)
-        return [*edges, *self._feed(block.samples if silence is None else silence)]
+        missing = max(0, block.sample - self._track.end - self._held)
+        sound = np.zeros_like(block.samples) if muted else block.samples
+        if self._canceller is None:
+            lost = np.zeros(missing, np.int16)
+        else:
+            lost, sound = self._canceller.skip(missing), self._canceller.clean(sound)
+        edges = self._lose(lost) if block.lost else []
+        self._track.append(lost)
+        self._track.append(sound)
+        return [*edges, *self._feed(np.zeros_like(sound) if muted or gated else sound)]
 
     def go_on(self, at_ms: float) -> int:
         """A microphone takes the place of another, its first sample at the ADC at ``at_ms``: that sample's number.
 
         The time without a microphone is left free; times count anew from here.
         """
-        sample = max(self._track.end, self.sample_at(at_ms))
+        sample = max(self._track.end + self._held, self.sample_at(at_ms))
         self._line.restart(sample, at_ms)
         return sample
 
@@ -81,20 +91,26 @@ class Ear:
         start = min(max(start_sample, self._track.start), end)
         return self._track.read(start, end), start
 
-    def _lose(self, samples: int) -> list[VoiceEdge]:
-        """Sound is missing. Speech that runs is over if much is."""
-        if samples <= SILENCE_FED_SAMPLES:
-            return self._feed(np.zeros(samples, np.int16))
+    @property
+    def _held(self) -> int:
+        """Samples of the microphone that the canceller has not handed out yet."""
+        return 0 if self._canceller is None else self._canceller.held
+
+    def _lose(self, silence: Pcm16) -> list[VoiceEdge]:
+        """Sound is missing, with ``silence`` in its place. Speech that runs is over if much is."""
+        if len(silence) <= SILENCE_FED_SAMPLES:
+            return self._feed(silence)
         dropped = self.stop_listening()
-        edges = self._feed(np.zeros(SILENCE_FED_SAMPLES, np.int16))
-        self._skipped += samples - SILENCE_FED_SAMPLES
+        edges = self._feed(silence[:SILENCE_FED_SAMPLES])
+        self._skipped += len(silence) - SILENCE_FED_SAMPLES
         return edges if dropped is None else [dropped, *edges]
 
     def _feed(self, samples: Pcm16) -> list[VoiceEdge]:
         return [self._on_track(edge) for edge in self._detector.feed(samples)]
 
     def _on_track(self, edge: VoiceEdge) -> VoiceEdge:
-        """The edge in the track's sample numbers."""
-        if not self._skipped:
+        """The edge in the track's sample numbers; it is noticed only when the canceller hands its sound out."""
+        if not self._skipped and self._canceller is None:
             return edge
-        return replace(edge, sample=edge.sample + self._skipped, noticed_sample=edge.noticed_sample + self._skipped)
+        noticed = edge.noticed_sample + self._skipped + self._held
+        return replace(edge, sample=edge.sample + self._skipped, noticed_sample=noticed)

@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from voicetui.events.listen import SpeechPaused, SpeechStarted
 from voicetui.events.session import Fault
-from voicetui.events.sound import RATE_HZ, ClockMapped, DeviceLost, DeviceOpened, SoundLost
+from voicetui.events.sound import RATE_HZ, ClockMapped, DeviceLost, DeviceOpened, EchoLost, SoundLost
 from voicetui.ports import Block, Clock, Microphone, Post, SoundError, VoiceEdge
 from voicetui.runtime.parts import ClauseSound, Ear, Parts
 
@@ -17,10 +17,13 @@ _MAP_EVERY_SAMPLES = 10 * RATE_HZ
 
 
 class Gate(Protocol):
-    """Whether the detector may hear."""
+    """What the reply means for the ear: whether the detector may hear, and what is played."""
 
     def shut(self, at_ms: float) -> bool:
         """Whether sound that was at the ADC at ``at_ms`` is kept from the detector."""
+
+    def tell_played(self) -> None:
+        """Tell what the speaker played so far: a canceller must know it before it hears it."""
 
 
 async def listen(
@@ -47,6 +50,8 @@ async def listen(
         next_map = 0
         async for block in blocks:
             muted = is_muted()
+            if parts.canceller is not None:
+                gate.tell_played()
             edges = parts.ear.hear(block, gate.shut(block.at_ms), muted)
             if parts.recorder is not None:
                 parts.recorder.user(block.samples * 0 if muted else block.samples, block.lost)
@@ -59,6 +64,9 @@ async def listen(
                 next_map = block.sample + _MAP_EVERY_SAMPLES
             for edge in edges:
                 post_edge(edge, parts.ear, post)
+            if parts.canceller is not None and parts.canceller.trouble:
+                post(EchoLost(parts.canceller.trouble), clock.now_ms())
+                parts.canceller = None
     except SoundError as error:
         post(DeviceLost("input", name, str(error)), clock.now_ms())
         post(Fault("microphone", str(error), "Type instead of speaking, or choose another input."), clock.now_ms())

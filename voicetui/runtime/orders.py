@@ -14,6 +14,7 @@ from voicetui.events.listen import Transcribed, TranscribeFailed
 from voicetui.events.orders import (
     AssembleContext,
     Cancel,
+    ChangeDuplex,
     Cut,
     Duck,
     EndSession,
@@ -50,6 +51,7 @@ PlayerOrder: TypeAlias = Play | FinishPlayback | Duck | Pause | Resume | Cut
 _CLOSE_MS = 750.0
 _FADING_MS = 16.0
 _REOPENINGS = 3
+_ECHO_REMEDY = "Turn the speaker down or move it away from the microphone; with headphones, say --headphones."
 _log = logging.getLogger(__name__)
 
 
@@ -111,6 +113,7 @@ class Hands(Generic[SoundT]):
                 self._void(order.basis, order.reason)
             case EndTurn():
                 self._void(order.basis, order.outcome)
+                self._measure_echo(order.turn)
             case PrepareTier():
                 self._scopes.start_free(lambda: self._prepare(order.tier), "prepare tier")
             case GateMic():
@@ -119,6 +122,8 @@ class Hands(Generic[SoundT]):
                 self._parts.ear.quicken(order.on)
             case UseDevice():
                 self.changing.use(order)
+            case ChangeDuplex():
+                self._post(Fault("echo", order.reason, _ECHO_REMEDY), self._clock.now_ms())
             case EndSession():
                 self.ended.set()
             case _:
@@ -335,6 +340,16 @@ class Hands(Generic[SoundT]):
     def shut(self, at_ms: float) -> bool:
         """Whether sound that was at the ADC at ``at_ms`` is kept from the detector. It comes here some time later."""
         return self._gated or at_ms < self._ungated_ms
+
+    def tell_played(self) -> None:
+        """Tell what the speaker played so far."""
+        if self.player is not None:
+            collect_playback(self.player, self._parts)
+
+    def _measure_echo(self, turn: int) -> None:
+        measured = self._parts.canceller.measured(turn) if self._parts.canceller is not None else None
+        if measured is not None:
+            self._post(measured, self._clock.now_ms())
 
     def _gate(self, closed: bool) -> None:
         self._gated = closed

@@ -20,7 +20,7 @@ from voicetui.events.orders import (
     Synthesize,
     Transcribe,
 )
-from voicetui.events.sound import DeviceOpened, Role
+from voicetui.events.sound import DeviceOpened, EchoMeasured, Role
 from voicetui.events.speak import ClauseBegun, ClauseSynthesized
 from voicetui.ports import (
     Block,
@@ -176,6 +176,21 @@ class Player(Protocol[PlayedT]):
         """Post what has happened at the DAC since the last call."""
 
 
+class Canceller(Protocol):
+    """Takes the reply out of what the ear hears."""
+
+    trouble: str
+    """Why it does not any more: a sentence for a person; "" while it does."""
+
+    def played(self, sample: int, samples: PcmFloat, rate_hz: int) -> None:
+        """Reply sound whose first sample was at the DAC when the microphone track was at ``sample``; told before the
+        ear hears the sound of that time.
+        """
+
+    def measured(self, turn: int) -> EchoMeasured | None:
+        """What came back of all that was played since the last call; None for hardly anything."""
+
+
 class Recorder(Protocol):
     """Writes the session's tracks."""
 
@@ -207,6 +222,8 @@ class Parts(Generic[SoundT]):
     knowledge: Knowledge | None = None
     """Notes to look things up in; ``warm`` knows them as "context"."""
     recorder: Recorder | None = None
+    canceller: Canceller | None = None
+    """What the ear cancels echo with, if it does."""
     meter: Meter = field(default_factory=Meter)
     make_worker: Callable[[str, Clock], JobRunner] = Worker
     fallback_speaker: Callable[[], Speaker] | None = None

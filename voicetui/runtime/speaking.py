@@ -58,5 +58,8 @@ def collect_playback(player: Player[SoundT], parts: Parts[SoundT]) -> None:
     rate_hz = player.renderer.rate_hz
     for dac_ms, samples in player.renderer.drain_played():
         parts.meter.hear(dac_ms, samples, rate_hz)
+        sample = parts.ear.sample_at(dac_ms)
+        if parts.canceller is not None:
+            parts.canceller.played(sample, samples, rate_hz)
         if parts.recorder is not None:
-            parts.recorder.reply(parts.ear.sample_at(dac_ms), samples, rate_hz)
+            parts.recorder.reply(sample, samples, rate_hz)

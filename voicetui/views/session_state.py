@@ -8,10 +8,11 @@ import msgspec
 
 from voicetui.events import Entry
 from voicetui.events.listen import SpeechPaused, SpeechStarted
-from voicetui.events.orders import Commit, EndTurn, GateMic, Reject
+from voicetui.events.orders import ChangeDuplex, Commit, EndTurn, GateMic, Reject
 from voicetui.events.reply import GenerationFailed
 from voicetui.events.session import (
     Duplex,
+    Echo,
     Fault,
     GapStaged,
     Muted,
@@ -24,7 +25,7 @@ from voicetui.events.session import (
     TierChosen,
     TierFacts,
 )
-from voicetui.events.sound import DeviceLost, DeviceOpened, Role, SoundLost
+from voicetui.events.sound import DeviceLost, DeviceOpened, EchoMeasured, Role, SoundLost
 from voicetui.events.speak import (
     ClauseStarted,
     PlaybackCut,
@@ -77,6 +78,8 @@ class Counts(msgspec.Struct, frozen=True):
 class SessionState(msgspec.Struct, frozen=True):
     """The session as it is. ``tier`` and ``overlap`` are what the next turn will use.
 
+    ``echo`` is what is done about the program hearing itself; ``echo_db`` how far below the newest reply at the speaker
+    its echo is after cancelling, dB (negative), None where that was not measured.
     ``staged_gaps_ms``: the gaps that are staged, one turn after the other; () while the real pipeline answers.
     """
 
@@ -88,6 +91,8 @@ class SessionState(msgspec.Struct, frozen=True):
     tiers: tuple[TierFacts, ...] = ()
     overlap: Overlap = "full"
     duplex: Duplex = "half"
+    echo: Echo = ""
+    echo_db: float | None = None
     muted: bool = False
     mic_gated: bool = False
     talk_key: bool = False
@@ -181,6 +186,7 @@ class SessionStateView:
                     tiers=body.tiers,
                     overlap=body.overlap,
                     duplex=body.duplex,
+                    echo=body.echo,
                     staged_gaps_ms=staged_gaps_of(body),
                 )
                 self._set(tier=self._tier(body.tier))
@@ -207,6 +213,8 @@ class SessionStateView:
                 self._set(muted=body.on)
             case TalkKey() as body:
                 self._set(talk_key=body.down)
+            case ChangeDuplex() as body:
+                self._set(duplex=body.duplex, echo="")
             case GateMic() as body:
                 self._set(mic_gated=body.closed)
             case _:
@@ -227,6 +235,8 @@ class SessionStateView:
                 self._count("dry")
             case SpeakerDry():
                 self._count("dry")
+            case EchoMeasured() as body:
+                self._set(echo_db=body.left_dbfs - body.played_dbfs)
             case _:
                 pass
 

@@ -86,9 +86,12 @@ def _overlap(view: ScreenView) -> tuple[Run, ...]:
 
 
 def _echo(view: ScreenView) -> tuple[Run, ...]:
-    """Half duplex: the microphone is shut while the reply is audible."""
+    """Half duplex: the microphone is shut while the reply is audible. Full: what is done about the echo then."""
     if view.state.duplex == "full":
-        return (Run("full duplex"),)
+        if view.state.echo == "cancelled":
+            level = view.state.echo_db
+            return (Run("full, echo cancelled" if level is None else f"full, echo {level:.0f} dB".replace("-", "−")),)
+        return (Run("full, headphones" if view.state.echo == "headphones" else "full duplex"),)
     return (Run("half duplex"), Run(", mic shut", "mark")) if view.state.mic_gated else (Run("half duplex"),)
 
 

@@ -1,0 +1,52 @@
+"""When the program hears itself in spite of everything: half duplex, once, and said."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.desk import Desk
+from voicetui.events.orders import ChangeDuplex, GateMic
+from voicetui.events.sound import EchoLost, EchoMeasured
+
+
+def echo(turn: int, *, heard: float = -40.0, left: float = -42.0, delay_ms: float | None = 110.0) -> EchoMeasured:
+    return EchoMeasured(turn, delay_ms, played_dbfs=-22.0, heard_dbfs=heard, left_dbfs=left, room_dbfs=-65.0)
+
+
+def test_an_echo_that_comes_through_twice_makes_the_session_half_duplex() -> None:
+    desk = Desk()
+    desk.tell(echo(1))
+    assert not desk.all(ChangeDuplex)
+    desk.tell(echo(2))
+    (change,) = desk.all(ChangeDuplex)
+    assert change.duplex == "half" and "half duplex" in change.reason
+    basis = desk.turn("Why?", "Because.")
+    assert [order.closed for order in desk.all(GateMic)] == [True]
+    desk.hear_out(basis)
+    desk.tell(echo(3))
+    desk.tell(echo(4))
+    assert len(desk.all(ChangeDuplex)) == 1
+
+
+@pytest.mark.parametrize(
+    "one",
+    [echo(2, left=-60.0), echo(2, heard=-60.0, left=-60.0), echo(2, delay_ms=None), echo(9)],
+    ids=["taken away", "inaudible", "no echo but a person", "long after"],
+)
+def test_one_that_does_not_stays_full(one: EchoMeasured) -> None:
+    desk = Desk()
+    desk.tell(echo(1))
+    desk.tell(one)
+    assert not desk.all(ChangeDuplex)
+
+
+def test_without_a_canceller_it_is_half_duplex_at_once() -> None:
+    desk = Desk()
+    desk.tell(EchoLost("Echo cancelling failed (RuntimeError)."))
+    assert desk.all(ChangeDuplex)[0].reason.startswith("Echo cancelling failed")
+
+
+def test_half_duplex_stays_what_it_is() -> None:
+    desk = Desk(duplex="half")
+    desk.tell(EchoLost("Echo cancelling failed."))
+    assert not desk.all(ChangeDuplex)

@@ -1,0 +1,47 @@
+"""When the program hears itself in spite of everything, it shuts the microphone while it speaks instead."""
+
+from __future__ import annotations
+
+import msgspec
+
+from voicetui.conversation.state import Step
+from voicetui.events.orders import ChangeDuplex
+from voicetui.events.sound import EchoLost, EchoMeasured
+
+_REPLIES = 3
+_OFTEN = 2
+"""It heard itself in so many of so many replies on end: once may be chance, or the canceller learning the room."""
+
+_ABOVE_ROOM_DB = 12.0
+_TAKEN_AWAY_DB = 6.0
+_INAUDIBLE_DBFS = -55.0
+"""An echo that stands out so far from the room, of which cancelling took no more than this, will be taken for speech;
+one this quiet will not, whatever is left of it."""
+
+
+def measured(step: Step, fact: EchoMeasured) -> None:
+    """Count a reply whose echo comes through as one in which the program heard itself."""
+    stays = fact.left_dbfs >= fact.heard_dbfs - _TAKEN_AWAY_DB
+    loud = fact.left_dbfs >= max(_INAUDIBLE_DBFS, fact.room_dbfs + _ABOVE_ROOM_DB)
+    if fact.delay_ms is not None and stays and loud:
+        heard_itself(step, fact.turn, f"echo {fact.left_dbfs - fact.played_dbfs:.0f} dB below the reply comes through")
+
+
+def heard_itself(step: Step, turn: int, how: str) -> None:
+    """The program heard itself during the reply to ``turn``; when that happens often, full duplex is over."""
+    turns = tuple(known for known in step.state.self_heard if turn - known < _REPLIES)
+    turns = turns if turn in turns else (*turns, turn)
+    step.set(self_heard=turns)
+    if len(turns) >= _OFTEN:
+        _fall_back(step, f"The microphone hears the reply ({how}).")
+
+
+def lost(step: Step, fact: EchoLost) -> None:
+    """Nothing is cancelled any more."""
+    _fall_back(step, fact.reason)
+
+
+def _fall_back(step: Step, why: str) -> None:
+    if step.state.setting.duplex == "full":
+        step.order(ChangeDuplex("half", f"{why} From now on it is shut while the reply is audible: half duplex."))
+        step.set(setting=msgspec.structs.replace(step.state.setting, duplex="half"))
