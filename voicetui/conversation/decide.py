@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicetui.conversation import barge_in, commands, context, duplex, endpoint, floor, late, prewarm, staged
+from voicetui.conversation import barge_in, commands, context, duplex, endpoint, floor, late, own_words, prewarm, staged
 from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
@@ -96,12 +96,16 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
         case SynthesisFailed():
             floor.synthesis_failed(step, fact)
         case ClauseStarted():
+            own_words.clause_started(step, fact, at_ms)
             floor.clause_started(step, fact)
         case ClauseEnded():
+            own_words.clause_ended(step, fact, at_ms)
             floor.clause_ended(step, fact)
         case PlaybackFinished():
+            own_words.silenced(step, at_ms)
             floor.playback_finished(step, fact)
         case PlaybackCut():
+            own_words.silenced(step, at_ms)
             floor.playback_cut(step, fact)
         case EchoMeasured():
             duplex.measured(step, fact)

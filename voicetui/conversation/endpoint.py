@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from voicetui.conversation import barge_in, floor, patience, speculate, staged
+from voicetui.conversation import barge_in, duplex, floor, own_words, patience, speculate, staged
 from voicetui.conversation.history import turn_text
 from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait, Words
@@ -92,12 +92,14 @@ def transcribed(step: Step, fact: Transcribed, at_ms: float) -> None:
     """Revise the utterance's words; settle them if this answers the current pause."""
     utterance = step.state.utterance
     assert utterance is not None
+    fact = own_words.judged(step, fact)
     newest = fact.request == utterance.request
     settles = newest and fact.final and not utterance.speaking
     step.utter(transcribing=utterance.transcribing and not newest)
     revise(step, fact, settles)
     if settles:
         step.utter(settled=True, doubt=fact.doubt, logprob=fact.evidence.logprob)
+        own_words.user_level(step, fact)
         _reconsider(step)
     elif utterance.speaking and newest:
         next_partial(step, at_ms + step.state.policy.partial_every_ms)
@@ -162,6 +164,8 @@ def reject(step: Step, reason: str, text: str = "") -> None:
     step.set(utterance=None, closed=Closed(utterance.number, "") if reason in _WITHOUT_WORDS else None)
     speculate.drop(step, "rejected")
     barge_in.give_back(step, utterance, reason)
+    if reason == own_words.ECHO:
+        duplex.heard_itself(step, step.state.spoken[-1].basis.turn, "it said what the program had just said")
 
 
 def give_up(step: Step, message: str) -> None:

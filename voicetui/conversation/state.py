@@ -132,6 +132,20 @@ class Ending(msgspec.Struct, frozen=True):
     """The outcome if nothing of it was heard."""
 
 
+class Spoken(msgspec.Struct, frozen=True):
+    """A clause that was heard: its words as they were ``spoken`` and as they are ``written``, from when until when.
+
+    ``until_ms`` is None while it is heard.
+    """
+
+    basis: Basis
+    clause: int
+    spoken: tuple[str, ...]
+    written: tuple[str, ...]
+    from_ms: float
+    until_ms: float | None = None
+
+
 class Closed(msgspec.Struct, frozen=True):
     """The utterance that was closed last, whose final words may still come; ``text`` is what is known of them."""
 
@@ -211,6 +225,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     staged_turns: int = 0
     """Turns committed since the staged gaps were chosen: whose turn it is among them."""
     ear_quick: bool = False
+    spoken: tuple[Spoken, ...] = ()
+    """What the program said last, to know its own words by."""
+    user_dbfs: float | None = None
+    """How loud the user was last, when nothing was played meanwhile."""
     self_heard: tuple[int, ...] = ()
     """The newest turns during whose replies the program heard itself."""
     gated: bool = False

@@ -202,6 +202,26 @@ _BACKCHANNEL = frozenset(
         "indeed",
     ]
 )
+INTERJECTIONS = _BACKCHANNEL | frozenset(
+    [
+        "no",
+        "nope",
+        "nah",
+        "stop",
+        "wait",
+        "hold",
+        "hey",
+        "hello",
+        "quiet",
+        "enough",
+        "please",
+        "thanks",
+        "thank",
+        "sorry",
+    ]
+)
+"""Words that a person may say over anything, whatever else is said."""
+
 _HUM = re.compile(r"m+h*m*|h+m+|u+h*m*h*|a+h+|o+h+|m+(-h?m+)+|u+h+-?h+u+h+", re.ASCII)
 _MOST_BACKCHANNEL_WORDS = 3
 
