@@ -11,7 +11,7 @@ from voicetui.tui.ink import Ink, Row, Run, clip_runs, spread
 from voicetui.tui.literal import clip, literal
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
-from voicetui.views.session_state import Device, Word
+from voicetui.views.session_state import Device, SessionState, Word
 
 _WORDS: dict[Word, tuple[str, Ink]] = {
     "loading": ("◌", "dim"),
@@ -86,13 +86,18 @@ def _overlap(view: ScreenView) -> tuple[Run, ...]:
 
 
 def _echo(view: ScreenView) -> tuple[Run, ...]:
-    """Half duplex: the microphone is shut while the reply is audible. Full: what is done about the echo then."""
-    if view.state.duplex == "full":
-        if view.state.echo == "cancelled":
-            level = view.state.echo_db
-            return (Run("full, echo cancelled" if level is None else f"full, echo {level:.0f} dB".replace("-", "−")),)
-        return (Run("full, headphones" if view.state.echo == "headphones" else "full duplex"),)
-    return (Run("half duplex"), Run(", mic shut", "mark")) if view.state.mic_gated else (Run("half duplex"),)
+    """The microphone is shut while the reply is audible (half duplex), or what is done about the echo then."""
+    shut = (Run(", mic shut", "mark"),) if view.state.duplex == "half" and view.state.mic_gated else ()
+    return (Run(duplex_text(view.state)), *shut)
+
+
+def duplex_text(state: SessionState) -> str:
+    """Half or full duplex; where the echo is cancelled, how far below the reply it is then, once that is known."""
+    if state.duplex == "half":
+        return "half duplex"
+    if state.echo == "cancelled" and state.echo_db is not None:
+        return f"full, echo {state.echo_db:.0f} dB".replace("-", "−")
+    return {"cancelled": "full, echo cancelled", "headphones": "full, headphones"}.get(state.echo, "full duplex")
 
 
 def _recording(view: ScreenView) -> tuple[Run, ...]:
