@@ -102,7 +102,7 @@ def report_text(report: Report) -> str:
         *(line for result in report.results.values() for line in _beside(result)),
         *_pairs(report),
         *(line for name, floor in report.floors.items() for line in _floor(report.results[name], floor)),
-        *report.notes,
+        *(["", *report.notes] if report.notes else []),
     ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -176,7 +176,7 @@ def _floor(result: ArmResult, floor: Floor) -> list[str]:
     parts = [(name.replace("_", " "), getattr(floor, name)) for name in STAGE_OF]
     shown = " + ".join(f"{name} {_ms(ms)}" for name, ms in parts)
     total, p50 = floor.total_ms, result.summary.gap_ms.p50
-    lines = ["", f"floor: {_ms(total)} ms = {shown} (each stage alone and warm, medians of {floor.n})"]
+    lines = ["", f"floor of {result.name}: {_ms(total)} ms = {shown} (each alone and warm, medians of {floor.n})"]
     if total is None or p50 is None:
         return lines
     above = above_floor(result, floor)
@@ -205,4 +205,4 @@ def _ms(value: float | None) -> str:
 def progress_line(number: int, of: int, arm: str, gap: str, said: Sequence[str | float]) -> str:
     """What is told when a trial is over."""
     names = " ".join(each.rsplit("/", 1)[-1] for each in said if isinstance(each, str))
-    return f"turn {number} of {of}  {arm:6}  {gap:>10}  {names}"
+    return f"turn {number} of {of}  {arm:<12}  {gap:>10}  {names}"
