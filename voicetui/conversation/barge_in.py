@@ -90,7 +90,10 @@ def _let_go(step: Step, reply: Reply) -> None:
 
 
 def bid(step: Step) -> None:
-    """The user wants the floor: the reply is cut, its work cancelled, and only what was heard will be remembered."""
+    """The user wants the floor: the reply is cut, its work cancelled, and only what was heard will be remembered.
+
+    Who goes on sooner than anyone could react to the reply was cut off: the same utterance goes on.
+    """
     reply, utterance = step.state.reply, step.state.utterance
     assert utterance is not None
     step.utter(bid=True)
@@ -102,4 +105,6 @@ def bid(step: Step) -> None:
     unheard: floor.CutOutcome = "cut_off" if resumed else "superseded"
     if utterance.over == "reply":
         step.order(BargeIn(reply.basis, utterance.number, "bid", utterance.onset_ms))
-    floor.cut(step, reply, "interrupted", "the user spoke", unheard)
+    reacted_ms = None if reply.audible_ms is None else reply.audible_ms + step.state.policy.reaction_ms
+    no_answer = resumed and (reacted_ms is None or utterance.onset_ms < reacted_ms)
+    floor.cut(step, reply, "cut_off" if no_answer else "interrupted", "the user spoke", unheard)

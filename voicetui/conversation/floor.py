@@ -115,8 +115,8 @@ def synthesis_failed(step: Step, fact: SynthesisFailed) -> None:
 def clause_started(step: Step, fact: ClauseStarted) -> None:
     """A clause is heard."""
     reply = step.find(fact.basis)
-    if reply is not None and not reply.audible:
-        step.put(changed(reply, audible=True))
+    if reply is not None and reply.audible_ms is None:
+        step.put(changed(reply, audible_ms=step.at_ms))
 
 
 def clause_ended(step: Step, fact: ClauseEnded) -> None:
@@ -186,19 +186,23 @@ def cut(step: Step, reply: Reply, outcome: CutOutcome, reason: str, unheard: Cut
 
 
 def cut_is_silent(step: Step, ending: Ending, heard_text: str) -> None:
-    """End the turn of a reply that was cut, now that it is known what was heard of it."""
-    if ending.unheard is not None and not heard_text.strip():
+    """End the turn of a reply that was cut, now that it is known what was heard of it.
+
+    The words of a turn that was taken back open the next turn's text.
+    """
+    heard = bool(heard_text.strip())
+    outcome = ending.outcome if heard or ending.unheard is None else ending.unheard
+    if outcome == "cut_off" or (ending.unheard is not None and not heard):
         step.set(carried=ending.reply.user_text)
-        end(step, ending.reply, ending.unheard, "", ending.reason)
-    else:
-        end(step, ending.reply, ending.outcome, heard_text, ending.reason)
+    end(step, ending.reply, outcome, heard_text if heard else "", ending.reason)
 
 
 def end(step: Step, reply: Reply, outcome: Outcome, heard_text: str, reason: str) -> None:
     """Close a turn: remember what was heard, and in half duplex open the microphone soon."""
     if step.state.reply is not None and step.state.reply.basis == reply.basis:
         step.set(reply=None)
-    remember(step, reply.user_text, heard_text, interrupted=outcome != "completed")
+    if outcome != "cut_off":
+        remember(step, reply.user_text, heard_text, interrupted=outcome != "completed")
     step.order(EndTurn(reply.basis.turn, reply.basis, outcome, heard_text, reason))
     if step.state.gated:
         step.set(ungate_wake=step.state.next_wake)

@@ -55,6 +55,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     resume_ms: float = 1000.0
     """Speech that comes sooner than this after the committed end is the same utterance going on: the turn was cut off.
     """
+    reaction_ms: float = 300.0
+    """Nobody answers a reply sooner than this after its first sound."""
     attempts: int = 3
     """Speculative generations for one turn, at most."""
     prewarm: bool = True

@@ -114,7 +114,8 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
     """The clause that may be played already while the rest of it is being made."""
     queued: bool = False
     """Something was given to the speaker."""
-    audible: bool = False
+    audible_ms: float | None = None
+    """When it was first heard."""
     finishing: bool = False
     quiet: Literal["", "ducked", "paused"] = ""
     staged: bool = False

@@ -260,7 +260,7 @@ class UseDevice(Order, frozen=True):
 
 
 class EndTurn(Order, frozen=True):
-    """The turn is over with this outcome; ``heard_text`` entered the history."""
+    """The turn is over with this outcome; ``heard_text`` entered the history (not that of a "cut_off")."""
 
     turn: int
     basis: Basis
