@@ -57,6 +57,13 @@ _log = logging.getLogger(__name__)
 Output = Literal["device", "null"]
 
 
+class Warmable(Protocol):
+    """A blocking model that is loaded and run once before the session is ready."""
+
+    def warm(self) -> float:
+        """Load and run once. The first run's ms."""
+
+
 @dataclass(frozen=True)
 class Choice:
     """What the command line chose over the configuration."""
@@ -137,24 +144,15 @@ def wire(
     Raises ``ConfigError``, ``ModelError``, ``SoundError`` with messages for a person.
     """
     clock = clock or SystemClock()
-    tier_name = choice.tier or config.conversation.tier
-    tables = {table.name: table for table in config.tiers}
-    if tier_name not in tables:
-        raise ConfigError(f"There is no tier {tier_name!r}. Allowed: {', '.join(tables)}.")
+    tier_name = _tier_name(config, choice)
     prompt = config.conversation.system_prompt
     recogniser, voice = _recogniser(config, clock), _voice(config, choice, clock)
     tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
     ready_made = ReadyMadeTier(clock)
     canceller = EchoCanceller() if choose_duplex(config.audio, choice)[1] == "cancelled" else None
     ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)), canceller)
-    holder: list[Session[SynthesizedClause | GrowingClause]] = []
-    early: list[Fact] = []
-
-    def post(fact: Fact) -> None:
-        if holder:
-            holder[0].post(fact)
-        else:
-            early.append(fact)
+    outlet = _Outlet()
+    post = outlet.post
 
     def unrecorded(text: str) -> None:
         post(Fault("record", text, "Make room or choose another record.folder; --no-record keeps nothing."))
@@ -166,13 +164,10 @@ def wire(
     scripted = choice.source if choice.scenario is not None else ""
     sound = SoundDevices(config.audio, clock, post, scripted, choice.aloud)
     microphone = sound.first_microphone(choice.input or config.audio.input) if scripted or choice.microphone else None
-    warm = {"transcribe": recogniser.warm, "synthesize": voice.warm}
-    scorer = _scorer(config, clock, post)
-    if scorer is not None:
-        warm["score"] = scorer.warm
-    knowledge = _knowledge(config, clock, post)
-    if knowledge is not None:
-        warm["context"] = knowledge.warm
+    scorer, knowledge = _scorer(config, clock, post), _knowledge(config, clock, post)
+    made: dict[str, Warmable | None] = {
+        "transcribe": recogniser, "synthesize": voice, "score": scorer, "context": knowledge
+    }  # fmt: skip
     parts: Parts[SynthesizedClause | GrowingClause] = Parts(
         microphone=microphone,
         speaker=sound.first_speaker(silent=choice.output == "null"),
@@ -182,7 +177,7 @@ def wire(
         make_replier=lambda post: Replier(clock, post),
         make_synthesizer=lambda post: Synthesizer(voice, clock, post, cached_clauses=config.speak.cached_clauses),
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
-        warm=warm,
+        warm={name: part.warm for name, part in made.items() if part is not None},
         scorer=Scorer(scorer, clock) if scorer is not None else None,
         knowledge=knowledge,
         recorder=Recorder(folder, unrecorded) if folder is not None else None,
@@ -193,14 +188,41 @@ def wire(
         canceller=canceller,
     )
     session = Session(parts, clock, journal, opened)
-    holder.append(session)
-    for fact in early:
-        post(fact)
+    outlet.connect(session)
     wired = Wired(session, journal, folder, clock, ear, sound, microphone=microphone)
     if choice.scenario is not None:
         wired.person = _person(wired, choice.scenario, sounds or load_clips(choice.scenario), ready_made)
         session.on_entries = wired.feed_watch
     return wired
+
+
+class _Outlet:
+    """Where the parts post to. What they tell before there is a session waits for it."""
+
+    def __init__(self) -> None:
+        self._session: Session[SynthesizedClause | GrowingClause] | None = None
+        self._early: list[Fact] = []
+
+    def post(self, fact: Fact) -> None:
+        """Tell the session now, or as soon as there is one."""
+        if self._session is not None:
+            self._session.post(fact)
+        else:
+            self._early.append(fact)
+
+    def connect(self, session: Session[SynthesizedClause | GrowingClause]) -> None:
+        """From now on everything goes to ``session``, what waited first."""
+        self._session = session
+        for fact in self._early:
+            session.post(fact)
+
+
+def _tier_name(config: Config, choice: Choice) -> str:
+    name = choice.tier or config.conversation.tier
+    known = [table.name for table in config.tiers]
+    if name not in known:
+        raise ConfigError(f"There is no tier {name!r}. Allowed: {', '.join(known)}.")
+    return name
 
 
 def _person(wired: Wired, scenario: Scenario, sounds: Mapping[str, Pcm16], ready_made: ReadyMadeTier) -> Person:

@@ -143,6 +143,20 @@ class LiveStream:
             lambda late: _stop(late[1][0]),
         )
         self._stream = stream
+        await self._begun(handler, device)
+        self._watchdog = asyncio.create_task(self._watch(handler), name=f"{self._what} watchdog")
+        return handler, DeviceOpened(
+            role=self._role,
+            name=device.name,
+            host=device.host,
+            rate_hz=settings.rate_hz,
+            channels=settings.channels,
+            latency_ms=stream.latency * 1e3,
+            clock=handler.source,
+        )
+
+    async def _begun(self, handler: Handler, device: Device) -> None:
+        """Wait for the first callbacks. Raises ``SoundError``, with the stream closed, when none comes."""
         try:
             await self._first_calls(handler)
         except asyncio.CancelledError:
@@ -154,16 +168,6 @@ class LiveStream:
                 f"the {self._what} '{device.name}' ({device.host}) opened, but {self._passed} nothing for "
                 f"{START_LIMIT_MS / 1e3:g} s. Unplug it and plug it in again, or choose another (voicetui devices)."
             )
-        self._watchdog = asyncio.create_task(self._watch(handler), name=f"{self._what} watchdog")
-        return handler, DeviceOpened(
-            role=self._role,
-            name=device.name,
-            host=device.host,
-            rate_hz=settings.rate_hz,
-            channels=settings.channels,
-            latency_ms=stream.latency * 1e3,
-            clock=handler.source,
-        )
 
     async def wait(self) -> None:
         """Return when there was a callback, a loss or the closing since the last return."""
