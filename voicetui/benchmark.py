@@ -12,6 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from voicetui.config import Config, ConfigError, assets, load_config
 
 if TYPE_CHECKING:
@@ -90,7 +92,8 @@ class _Run:
     ) -> None:
         from voicetui.bench.plan import interleave
 
-        self._config = config
+        # Nobody is asked the same twice in a conversation, as here: a kept clause would flatter.
+        self._config = msgspec.structs.replace(config, speak=msgspec.structs.replace(config.speak, cached_clauses=0))
         self._subject: Subject = subject
         self._arms = arms
         self._lines = lines

@@ -298,6 +298,18 @@ class TestPiper:
             assert np.allclose(joined, sentence.samples, atol=1e-4)
             assert piece.groups == sentence.groups
 
+    def test_what_is_too_loud_is_bent_alike_in_parts_and_whole(self, voice: PiperVoice) -> None:
+        usual, voice._gain = voice._gain, voice._gain * 4
+        try:
+            text = "The largest planet in our solar system is Jupiter."
+            (whole,) = voice.synthesize(text)
+            (piece,) = voice.synthesize_streamed(text)
+            parts = np.concatenate(list(piece.parts))
+        finally:
+            voice._gain = usual
+        assert 0.9 < np.abs(whole).max() <= 0.95
+        assert np.allclose(parts, whole, atol=1e-4)
+
     def test_a_long_sentence_begins_with_a_short_part(self, voice: PiperVoice) -> None:
         (piece,) = voice.synthesize_streamed("The largest planet in our solar system is Jupiter.")
         parts = [len(part) for part in piece.parts]

@@ -143,7 +143,7 @@ def test_one_gain_for_the_whole_voice_brings_speech_to_one_level_and_leaves_room
     (loud,) = voice.synthesize("hello")
     assert 20 * np.log10(np.sqrt(np.mean(quiet**2))) == pytest.approx(-20.0, abs=0.1)
     assert np.abs(half).max() == pytest.approx(np.abs(quiet).max() / 2)
-    assert np.abs(loud).max() == pytest.approx(0.95)
+    assert 0.9 < np.abs(loud).max() <= 0.95
 
 
 def test_brackets_and_control_characters_are_not_taken_for_phonemes_or_ends() -> None:

@@ -67,7 +67,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Passages of them that go into one request, at most."""
     lookahead: int = 2
     """Clauses synthesised beyond the one being heard, at most."""
-    bid_pause_ms: float = 200.0
+    bid_pause_ms: float = 150.0
     """Speech over the reply for this long holds the reply."""
     bid_words_ms: float = 450.0
     """Speech over the reply for this long is transcribed to see whether it is a bid for the floor."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -253,10 +252,10 @@ class Hands(Generic[SoundT]):
                 self._ready_tiers.add(name)
 
     async def _synthesize(self, order: Synthesize) -> None:
-        loop = asyncio.get_running_loop()
-
         def begun(sound: SoundT) -> None:
-            loop.call_soon_threadsafe(self._begun, order, sound)
+            if sound.begun is not None and self._scopes.is_living(order.basis):
+                self._sounds[order.basis, order.clause] = sound
+                self._post(sound.begun, sound.begun_at_ms)
 
         def job(waited_ms: float) -> SoundT | None:
             if not self._scopes.is_living(order.basis):
@@ -274,23 +273,17 @@ class Hands(Generic[SoundT]):
             message = f"the voice broke ({type(error).__name__})"
             self._post(SynthesisFailed(order.basis, order.clause, message), self._clock.now_ms())
             return
+        if not self._scopes.is_living(order.basis):  # voided while the job's result was on its way here
+            late = sound if sound is not None and sound.begun is None else None
+            late = late or self._sounds.pop((order.basis, order.clause), None)
+            if late is not None:
+                self._discard(order.basis, late, "came too late")
+            return
         if sound is None:
             return
         if sound.begun is None:
-            if not self._scopes.is_living(order.basis):  # voided while the job's result was on its way here
-                self._discard(order.basis, sound, "came too late")
-                return
             self._sounds[order.basis, order.clause] = sound
         self._post(sound.fact, sound.at_ms)
-
-    def _begun(self, order: Synthesize, sound: SoundT) -> None:
-        """A clause's first samples exist; more will come."""
-        assert sound.begun is not None
-        if not self._scopes.is_living(order.basis):
-            self._discard(order.basis, sound, "came too late")
-            return
-        self._sounds[order.basis, order.clause] = sound
-        self._post(sound.begun, sound.begun_at_ms)
 
     def attach(self, player: Player[SoundT]) -> None:
         """Give the session its first or another speaker; what was ordered of it before is carried out now."""
@@ -329,7 +322,7 @@ class Hands(Generic[SoundT]):
 
     def _void(self, basis: Basis, reason: str) -> None:
         self._scopes.close(basis)
-        for key in [key for key in self._sounds if key[0] == basis]:
+        for key in [key for key in list(self._sounds) if key[0] == basis]:  # a voice may add to them meanwhile
             self._discard(basis, self._sounds.pop(key), reason)
 
     def _discard(self, basis: Basis, sound: ClauseSound, reason: str) -> None:

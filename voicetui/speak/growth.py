@@ -94,9 +94,9 @@ class Growth:
 
     def break_off(self) -> None:
         """The voice failed: what there is of the clause is faded out and stands."""
-        self.end_piece()
+        self._give(self._trim.finish())
         if self.clause is not None:
-            self.clause.finish(self._words(), None, self._clock.now_ms())
+            self.clause.finish(self.clause.words, None, self._clock.now_ms())
 
     def joined(self) -> PcmFloat:
         """All samples handed out so far, float32 [n], read-only."""

@@ -182,10 +182,11 @@ class Synthesizer:
         try:
             for piece in growth.all_of(streamed(order.spoken)):
                 for part in piece.parts:
-                    growth.feed(_safe(part))
                     if not is_current(order.basis):
-                        raise _Void(growth.withheld)
+                        raise _Void(growth.withheld + len(part))
+                    growth.feed(_safe(part))
                 growth.end_piece()
+            grown = growth.finish()
         except _Void:
             raise
         except Exception as error:
@@ -193,9 +194,9 @@ class Synthesizer:
                 return None
             growth.break_off()
             raise _BrokeOff(_sentence(error)) from error
-        if growth.clause is not None:
-            self._keep(order, _Sound(growth.joined(), growth.clause.words, growth.clause.begun_at_ms))
-        return growth.finish()
+        if grown is not None and self._cached_clauses:
+            self._keep(order, _Sound(growth.joined(), grown.words, grown.begun_at_ms))
+        return grown
 
     def _collect(self, order: Synthesize, is_current: Callable[[Basis], bool]) -> _Sound:
         """One try: each sentence trimmed and faded, all joined, the words placed."""

@@ -40,6 +40,8 @@ __all__ = ["ScreenOptions", "VoiceTui"]
 
 PICTURES_PER_S = 20
 """How often the screen looks at the journal."""
+DRAWING_MS = 2.5
+"""How long after its beginning a picture may still be drawn at; the terminal's share of the work comes after that."""
 LEAVE_TICKS = 30
 """How many ticks leaving waits for the engine: 1.5 s."""
 OVERLAPS: dict[Overlap, str] = {
@@ -135,7 +137,10 @@ class VoiceTui(App[None]):
             if isinstance(screen, LiveScreen | PresenterScreen | DevicesScreen) and not _covered(
                 screen, self.screen_stack
             ):
-                screen.show(view)
+                if isinstance(screen, LiveScreen):
+                    screen.show(view, lambda: self._engine.now_ms() - view.now_ms > DRAWING_MS)
+                else:
+                    screen.show(view)
 
     @property
     def view(self) -> ScreenView | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
@@ -15,7 +16,7 @@ from voicetui.views.barge_in import BargeInFigures, BargeInView
 from voicetui.views.latency import LatencyView, TurnLatency
 from voicetui.views.ledger import LedgerView
 from voicetui.views.session_state import FaultSeen, SessionStateView, fault_of
-from voicetui.views.summary import Summary, SummaryView
+from voicetui.views.summary import SummaryView
 from voicetui.views.timeline import Timeline, TimelineView
 from voicetui.views.transcript import TranscriptView
 
@@ -25,6 +26,8 @@ KEEP_MS = 180_000.0
 """How much of the newest time the timeline keeps."""
 KEEP_LINES = 400
 """How many of the newest lines the transcript keeps."""
+FIGURES_MS = 1.0
+"""How long one picture may spend on figures; one of them is always brought up to date."""
 AT_ONCE = 500
 """How many entries one call takes at most, so that catching up with a long journal never blocks the keys."""
 
@@ -65,11 +68,12 @@ class Feed:
         self._barge_in = BargeInView()
         self._ledger = LedgerView()
         self._summary = SummaryView()
-        self._summary_shown: Summary | None = None
-        self._figures_are_old = True
+        self._summary_shown = self._summary.figures()
         self._turns: tuple[TurnLatency, ...] = ()
         self._barge_ins: dict[int, tuple[BargeInFigures, ...]] = {}
         self._ledger_shown = self._ledger.snapshot()
+        self._figures = deque((self._sum_up, self._take_turns, self._take_barge_ins, self._take_ledger))
+        self._old: set[Callable[[], None]] = set()
         self._trace = SoundTraceKeeper()
         self._fault: FaultSeen | None = None
         self._recording = recorded
@@ -79,7 +83,8 @@ class Feed:
         """Take what the journal has gained, at most ``AT_ONCE`` entries; whether there may be more."""
         entries = self._session.entries_since(self._taken)[:AT_ONCE]
         self._taken += len(entries)
-        self._figures_are_old = self._figures_are_old or bool(entries)
+        if entries:
+            self._old |= {self._take_turns, self._take_barge_ins, self._take_ledger}
         views = (
             self._state, self._transcript, self._timeline, self._latency, self._barge_in, self._ledger, self._summary,
         )  # fmt: skip
@@ -98,13 +103,7 @@ class Feed:
         session = self._session
         now_ms, levels = session.now_ms(), session.levels()
         self._trace.take(now_ms, levels)
-        if self._summary_shown is None:
-            self._summary_shown = self._summary.figures()
-        if self._figures_are_old:
-            self._turns = _kept(self._turns, self._latency.snapshot())
-            self._barge_ins = _kept(self._barge_ins, self._barge_in.snapshot())
-            self._ledger_shown = _kept(self._ledger_shown, self._ledger.snapshot())
-            self._figures_are_old = False
+        self._renew_figures(now_ms)
         timeline, turns = self._timeline.snapshot(), self._turns
         return ScreenView(
             now_ms=now_ms,
@@ -124,6 +123,31 @@ class Feed:
             trace=self._trace.snapshot(),
         )
 
+    def _renew_figures(self, begun_ms: float) -> None:
+        """Bring the figures up to date, in turn. With hours behind them that takes its time: the rest waits for the
+        next picture.
+        """
+        for _ in range(len(self._figures)):
+            renew = self._figures[0]
+            self._figures.rotate(-1)
+            if renew in self._old:
+                self._old.discard(renew)
+                renew()
+                if self._session.now_ms() - begun_ms > FIGURES_MS:
+                    return
+
+    def _sum_up(self) -> None:
+        self._summary_shown = self._summary.figures()
+
+    def _take_turns(self) -> None:
+        self._turns = _kept(self._turns, self._latency.snapshot())
+
+    def _take_barge_ins(self) -> None:
+        self._barge_ins = _kept(self._barge_ins, self._barge_in.snapshot())
+
+    def _take_ledger(self) -> None:
+        self._ledger_shown = _kept(self._ledger_shown, self._ledger.snapshot())
+
     def _notice(self, entry: Entry) -> None:
         """What no view tells: the fault to show, whether it is recorded, and whether figures may have changed."""
         body = entry.body
@@ -131,13 +155,13 @@ class Feed:
         match body:
             case SessionOpened():
                 self._recording = self._recording if self._recording_known else _records(body)
-                self._summary_shown = None
+                self._old.add(self._sum_up)
             case EndTurn():
-                self._summary_shown = None
+                self._old.add(self._sum_up)
                 if body.outcome == "completed" and self._fault is not None and self._fault.at_ms < entry.at:
                     self._fault = None
             case Reject() | BargeIn():
-                self._summary_shown = None
+                self._old.add(self._sum_up)
             case _:
                 pass
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
@@ -51,7 +54,7 @@ class LiveScreen(Screen[None]):
         self._notice = notice
         self._typed_only = typed_only
         self.selected: int | None = None
-        self._panels: list[Panel] = []
+        self._panels: deque[Panel] = deque()
 
     def compose(self) -> ComposeResult:
         """The parts, top to bottom."""
@@ -80,13 +83,16 @@ class LiveScreen(Screen[None]):
         """The lanes."""
         return self.query_one(TimelinePanel)
 
-    def show(self, view: ScreenView) -> None:
-        """Hand the picture to every part."""
+    def show(self, view: ScreenView, late: Callable[[], bool] = lambda: False) -> None:
+        """Hand the picture to every part. Once it is ``late``, the others wait for the next picture and come first."""
         if self.selected is not None and view.turn(self.selected) is None:
             self.selected = None
-        self._panels = self._panels or list(self.query(Panel))
-        for panel in self._panels:
-            panel.show(view, self.selected)
+        self._panels = self._panels or deque(self.query(Panel))
+        for _ in range(len(self._panels)):
+            panel = self._panels[0]
+            self._panels.rotate(-1)
+            if panel.show(view, self.selected) and late():
+                return
 
     def select(self, view: ScreenView, turn: int | None) -> None:
         """Select a turn and bring it into sight; None: the newest, whichever that is."""

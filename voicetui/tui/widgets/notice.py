@@ -23,14 +23,15 @@ class NoticeBar(Panel):
         super().__init__(id=id)
         self._notice = literal(notice)
 
-    def show(self, view: ScreenView, selected: int | None = None) -> None:
-        """Appear with what there is to say, or go."""
+    def show(self, view: ScreenView, selected: int | None = None) -> bool:
+        """Appear with what there is to say, or go; whether there is any."""
         self.view, self.selected = view, selected
         runs, _ = self._runs()
         self.display = bool(runs)
         if runs:
             self.styles.height = min(_MOST_ROWS, len(_wrapped(runs, self.app.size.width)))
             self.redraw()
+        return bool(runs)
 
     def put_away(self) -> None:
         """The opening notice was read."""

@@ -21,13 +21,15 @@ class Panel(Drawn):
         """What the drawing is made from; the parts of a picture that did not change are the same objects as before."""
         return (view,)
 
-    def show(self, view: ScreenView, selected: int | None = None) -> None:
-        """Draw this picture, if it differs in what matters here."""
+    def show(self, view: ScreenView, selected: int | None = None) -> bool:
+        """Draw this picture, if it differs in what matters here; whether it did."""
         self.view, self.selected = view, selected
         sources = (selected, *self.depends_on(view))
-        if self._drawn_from is None or not all(map(_same, sources, self._drawn_from)):
-            self.redraw()
-            self._drawn_from = sources if self.content_size.width > 0 else None
+        if self._drawn_from is not None and all(map(_same, sources, self._drawn_from)):
+            return False
+        self.redraw()
+        self._drawn_from = sources if self.content_size.width > 0 else None
+        return True
 
 
 def _same(new: object, old: object) -> bool:
