@@ -43,11 +43,14 @@ def quiet(log: Path | None) -> Iterator[TextIO]:
 
 
 def takes_output(stream: TextIO) -> bool:
-    """Whether the terminal behind ``stream`` has room for more; one that is slow, or that nobody reads, has none."""
+    """Whether the terminal behind ``stream`` has room for more; one that is slow, or that nobody reads, has none.
+
+    One that cannot be asked (a descriptor too great for ``select``, a platform that asks only sockets) is believed to.
+    """
     try:
         return bool(select.select([], [stream.fileno()], [], 0)[1])
     except (OSError, ValueError):
-        return False
+        return True
 
 
 def _flush_python() -> None:
