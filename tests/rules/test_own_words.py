@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from difflib import SequenceMatcher
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.rules.desk import Desk
+from voicetui.conversation import own_words
 from voicetui.events import Basis
 from voicetui.events.listen import Evidence, Transcribed
 from voicetui.events.orders import BargeIn, ChangeDuplex, Commit, Cut, Reject, Resume, Transcribe
@@ -134,3 +139,29 @@ def test_hearing_itself_in_two_replies_makes_the_session_half_duplex() -> None:
     desk.speech(desk.now_ms + 150, desk.now_ms + 1000)
     words(desk, "to make a cup of tea", ECHO_DBFS)
     assert again.turn == 2 and [order.duplex for order in desk.all(ChangeDuplex)] == ["half"]
+
+
+class Counted(SequenceMatcher):  # type: ignore[type-arg]
+    """Counts how often words are compared letter by letter."""
+
+    times = 0
+
+    def __init__(self, junk: None, one: str, other: str) -> None:
+        Counted.times += 1
+        super().__init__(junk, one, other)
+
+
+def test_a_long_transcript_over_a_long_reply_compares_hardly_any_words_letter_by_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(own_words, "SequenceMatcher", Counted)
+    own_words._matches.cache_clear()
+    Counted.times = 0
+    over("Could you perhaps explain instead how coffee gets roasted properly, please, before breakfast?", 300)
+    assert Counted.times < 20
+
+
+@given(st.text("abcde", min_size=1, max_size=8), st.text("abcde", min_size=1, max_size=8))
+def test_words_are_alike_exactly_if_enough_of_their_letters_are(word: str, other: str) -> None:
+    expected = SequenceMatcher(None, word, other).ratio() >= 0.75
+    assert (own_words._may_match(word, other) and own_words._matches(word, other)) == expected

@@ -8,6 +8,7 @@ as "stop", is never taken for it: a wrong "echo" loses what a person said, a mis
 from __future__ import annotations
 
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 import msgspec
 
@@ -149,4 +150,18 @@ def _alike(word: str, other: str, last: bool) -> bool:
         return True
     if word in INTERJECTIONS or min(len(word), len(other)) < _LETTERS - last:
         return False
-    return (last and other.startswith(word)) or SequenceMatcher(None, word, other).ratio() >= _ALIKE
+    return (last and other.startswith(word)) or (_may_match(word, other) and _matches(word, other))
+
+
+def _may_match(word: str, other: str) -> bool:
+    """Whether two words have letters enough in common to be alike, in whatever order: most have not."""
+    least = _ALIKE * (len(word) + len(other)) / 2
+    if min(len(word), len(other)) < least:
+        return False
+    return sum(min(word.count(letter), other.count(letter)) for letter in set(word)) >= least
+
+
+@lru_cache(maxsize=1024)
+def _matches(word: str, other: str) -> bool:
+    """Kept, since the words as they are spoken and as they are written are mostly the same."""
+    return SequenceMatcher(None, word, other).ratio() >= _ALIKE
