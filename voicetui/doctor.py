@@ -97,11 +97,11 @@ def _keys(config: Config) -> list[Finding]:
 
 
 def _echo(_: Config) -> list[Finding]:
-    why = missing()
-    if not why:
+    lacks = missing()
+    if lacks is None:
         return [Finding("ok", "echo cancelling (WebRTC)")]
-    mend = "pip install pywebrtc-audio, or use --headphones; until then the microphone is shut while it speaks"
-    return [Finding("note", f"no echo cancelling: {why}", mend)]
+    mend = f"{lacks.mend}, or use --headphones; until then the microphone is shut while it speaks"
+    return [Finding("note", f"no echo cancelling: {lacks.why}", mend)]
 
 
 def _devices(_: Config) -> list[Finding]:

@@ -24,7 +24,7 @@ def choose_duplex(audio: Audio, choice: Choice) -> tuple[Duplex, Echo]:
         return "full", "headphones"
     if audio.half_duplex:
         return "half", ""
-    return ("half", "missing") if missing() else ("full", "cancelled")
+    return ("full", "cancelled") if missing() is None else ("half", "missing")
 
 
 def duplex_text(duplex: Duplex, echo: Echo) -> str:
@@ -33,5 +33,9 @@ def duplex_text(duplex: Duplex, echo: Echo) -> str:
         how = {"cancelled": ", echo cancelled", "headphones": ", with headphones"}.get(echo, "")
         return f"full duplex{how}: you may interrupt the reply"
     if echo == "missing":
-        return f"{_HALF}, because there is no echo canceller ({missing() or 'it was missing then'})"
+        lacks = missing()
+        because = f"{_HALF}, because there is no echo canceller"
+        if lacks is None:
+            return f"{because} (it was missing then)"
+        return f"{because} ({lacks.why}). To interrupt it: {lacks.mend}, or wear headphones and say --headphones"
     return f"{_HALF} (--headphones lets you interrupt)"

@@ -20,6 +20,7 @@ def test_an_echo_that_comes_through_twice_makes_the_session_half_duplex() -> Non
     desk.tell(echo(2))
     (change,) = desk.all(ChangeDuplex)
     assert change.duplex == "half" and "half duplex" in change.reason
+    assert change.remedy.startswith("Turn the speaker down")
     basis = desk.turn("Why?", "Because.")
     assert [order.closed for order in desk.all(GateMic)] == [True]
     desk.hear_out(basis)
@@ -43,7 +44,9 @@ def test_one_that_does_not_stays_full(one: EchoMeasured) -> None:
 def test_without_a_canceller_it_is_half_duplex_at_once() -> None:
     desk = Desk()
     desk.tell(EchoLost("Echo cancelling failed (RuntimeError)."))
-    assert desk.all(ChangeDuplex)[0].reason.startswith("Echo cancelling failed")
+    (change,) = desk.all(ChangeDuplex)
+    assert change.reason.startswith("Echo cancelling failed") and "microphone is shut" in change.reason
+    assert "speaker" not in change.remedy and "Start the program again" in change.remedy
 
 
 def test_half_duplex_stays_what_it_is() -> None:

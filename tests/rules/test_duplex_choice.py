@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from voicetui import doctor, duplex
@@ -12,6 +16,7 @@ from voicetui.events.orders import ChangeDuplex
 from voicetui.events.session import Duplex, Echo, SessionOpened
 from voicetui.events.sound import EchoMeasured
 from voicetui.journal.codec import decode
+from voicetui.sound.echo import Missing, missing
 from voicetui.tui.widgets.status import duplex_text as status_text
 from voicetui.views.session_state import SessionStateView
 from voicetui.wiring import Choice
@@ -25,7 +30,7 @@ def audio(text: str = "") -> Config:
 
 @pytest.fixture
 def present(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(duplex, "missing", lambda: "")
+    monkeypatch.setattr(duplex, "missing", lambda: None)
 
 
 @pytest.mark.parametrize(
@@ -47,13 +52,35 @@ def test_the_echo_is_cancelled_unless_something_else_is_asked_for(
 
 def test_without_a_canceller_it_is_half_duplex_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     why = "pywebrtc-audio is not installed"
-    monkeypatch.setattr(duplex, "missing", lambda: why)
-    monkeypatch.setattr(doctor, "missing", lambda: why)
+    lacks = Missing(why, "pip install pywebrtc-audio")
+    monkeypatch.setattr(duplex, "missing", lambda: lacks)
+    monkeypatch.setattr(doctor, "missing", lambda: lacks)
     chosen = choose_duplex(audio().audio, LIVE)
     assert chosen == ("half", "missing")
-    assert why in duplex_text(*chosen) and "half duplex" in duplex_text(*chosen)
+    said = duplex_text(*chosen)
+    assert why in said and "half duplex" in said
+    assert "pip install pywebrtc-audio" in said and "--headphones" in said, "what to do about it"
     (finding,) = doctor._echo(audio())
     assert finding.state == "note" and "pip install pywebrtc-audio" in finding.mend
+
+
+@pytest.fixture
+def broken_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """pywebrtc-audio is installed, and its library cannot be loaded."""
+    (tmp_path / "pywebrtc_audio.py").write_text("raise OSError('libwebrtc.so: wrong ELF class')\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "pywebrtc_audio", raising=False)
+    missing.cache_clear()
+    yield
+    missing.cache_clear()
+
+
+def test_a_canceller_that_is_installed_but_does_not_load_is_missing_for_everyone(broken_wheel: None) -> None:
+    chosen = choose_duplex(audio().audio, LIVE)
+    assert chosen == ("half", "missing")
+    assert "does not load: libwebrtc.so: wrong ELF class" in duplex_text(*chosen)
+    (finding,) = doctor._echo(audio())
+    assert finding.state == "note" and "wrong ELF class" in finding.what and "--force-reinstall" in finding.mend
 
 
 def test_each_is_said_in_words() -> None:

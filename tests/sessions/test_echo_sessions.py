@@ -112,7 +112,7 @@ def test_a_canceller_that_breaks_makes_the_session_half_duplex_and_says_so() -> 
     (change,) = stage.of(ChangeDuplex)
     assert change.duplex == "half"
     (fault,) = stage.of(Fault)
-    assert "half duplex" in fault.message and "headphones" in fault.remedy
+    assert "half duplex" in fault.message and "Start the program again" in fault.remedy
     assert stage.outcomes == ["completed"] and not stage.of(Duck)
 
 

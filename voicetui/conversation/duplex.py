@@ -14,6 +14,8 @@ _OFTEN = 2
 
 _ABOVE_ROOM_DB = 12.0
 _TAKEN_AWAY_DB = 6.0
+_HEARS_REMEDY = "Turn the speaker down or move it away from the microphone; with headphones, say --headphones."
+_LOST_REMEDY = "Start the program again to have it cancelled anew; with headphones, say --headphones."
 _INAUDIBLE_DBFS = -55.0
 """An echo that stands out so far from the room, of which cancelling took no more than this, will be taken for speech;
 one this quiet will not, whatever is left of it."""
@@ -33,15 +35,16 @@ def heard_itself(step: Step, turn: int, how: str) -> None:
     turns = turns if turn in turns else (*turns, turn)
     step.set(self_heard=turns)
     if len(turns) >= _OFTEN:
-        _fall_back(step, f"The microphone hears the reply ({how}).")
+        _fall_back(step, f"The microphone hears the reply ({how}).", _HEARS_REMEDY)
 
 
 def lost(step: Step, fact: EchoLost) -> None:
     """Nothing is cancelled any more."""
-    _fall_back(step, fact.reason)
+    _fall_back(step, fact.reason, _LOST_REMEDY)
 
 
-def _fall_back(step: Step, why: str) -> None:
+def _fall_back(step: Step, why: str, remedy: str) -> None:
     if step.state.setting.duplex == "full":
-        step.order(ChangeDuplex("half", f"{why} From now on it is shut while the reply is audible: half duplex."))
+        reason = f"{why} From now on the microphone is shut while the reply is audible: half duplex."
+        step.order(ChangeDuplex("half", reason, remedy))
         step.set(setting=msgspec.structs.replace(step.state.setting, duplex="half"))

@@ -235,10 +235,13 @@ class GateMic(Order, frozen=True):
 
 
 class ChangeDuplex(Order, frozen=True):
-    """From the next reply on the session is half or full duplex, for this reason (a sentence)."""
+    """From the next reply on the session is half or full duplex, for this reason (a sentence); ``remedy`` says what to
+    do about it.
+    """
 
     duplex: Duplex
     reason: str
+    remedy: str = ""
 
 
 class QuickenEar(Order, frozen=True):

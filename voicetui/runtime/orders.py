@@ -50,7 +50,6 @@ PlayerOrder: TypeAlias = Play | FinishPlayback | Duck | Pause | Resume | Cut
 _CLOSE_MS = 750.0
 _FADING_MS = 16.0
 _REOPENINGS = 3
-_ECHO_REMEDY = "Turn the speaker down or move it away from the microphone; with headphones, say --headphones."
 _log = logging.getLogger(__name__)
 
 
@@ -62,6 +61,7 @@ class Hands(Generic[SoundT]):
     ) -> None:
         self.ended = anyio.Event()
         self.player: Player[SoundT] | None = None
+        """None while there is no speaker: before the first is open, and while one is taken away for another."""
         self._parked: list[PlayerOrder] = []
         self._parts = parts
         self._clock = clock
@@ -70,7 +70,7 @@ class Hands(Generic[SoundT]):
         self._replier = parts.make_replier(post)
         self._synthesizer = parts.make_synthesizer(post)
         self._workers = {
-            name: parts.make_worker(name, clock) for name in ("transcribe", "score", "context", "synthesize")
+            name: parts.make_worker(name, clock) for name in ("transcribe", "score", "context", "synthesize", "echo")
         }
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
@@ -122,7 +122,7 @@ class Hands(Generic[SoundT]):
             case UseDevice():
                 self.changing.use(order)
             case ChangeDuplex():
-                self._post(Fault("echo", order.reason, _ECHO_REMEDY), self._clock.now_ms())
+                self._post(Fault("echo", order.reason, order.remedy), self._clock.now_ms())
             case EndSession():
                 self.ended.set()
             case _:
@@ -340,9 +340,18 @@ class Hands(Generic[SoundT]):
             collect_playback(self.player, self._parts)
 
     def _measure_echo(self, turn: int) -> None:
-        measured = self._parts.canceller.measured(turn) if self._parts.canceller is not None else None
-        if measured is not None:
-            self._post(measured, self._clock.now_ms())
+        canceller = self._parts.canceller
+        if canceller is None:
+            return
+        job = canceller.measuring(turn)
+
+        async def measure() -> None:
+            found = None if self.ended.is_set() else await self._workers["echo"].run(lambda _: job())
+            if found is not None:
+                canceller.align(found)
+                self._post(found, self._clock.now_ms())
+
+        self._scopes.start_free(measure, "measure echo")
 
     def _gate(self, closed: bool) -> None:
         self._gated = closed

@@ -187,8 +187,13 @@ class Canceller(Protocol):
         ear hears the sound of that time.
         """
 
-    def measured(self, turn: int) -> EchoMeasured | None:
-        """What came back of all that was played since the last call; None for hardly anything."""
+    def measuring(self, turn: int) -> Callable[[], EchoMeasured | None]:
+        """What measures, on a worker, how much came back of all that was played since the last call; None for hardly
+        anything.
+        """
+
+    def align(self, found: EchoMeasured) -> None:
+        """Go by what was measured."""
 
 
 class Recorder(Protocol):

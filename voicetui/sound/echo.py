@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib.util
 import logging
 from collections.abc import Callable
-from typing import Final, Protocol
+from functools import cache
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -38,15 +39,32 @@ _MOST_DELAY_MS: Final = 350.0
 _MOST_LEAD_SAMPLES: Final = 60 * RATE_HZ // 1000
 
 _KEPT_S: Final = 12.0
+_LONGEST_REASON: Final = 160
+"""Letters of what a loader says that a line still has room for."""
 
 _log = logging.getLogger(__name__)
 
 
-def missing() -> str:
-    """Why echo cannot be cancelled here, with what to do about it; "" where it can."""
-    if importlib.util.find_spec("pywebrtc_audio") is not None:
-        return ""
-    return "pywebrtc-audio is not installed"
+class Missing(NamedTuple):
+    """Why echo cannot be cancelled here, and what to type about it."""
+
+    why: str
+    mend: str
+
+
+@cache
+def missing() -> Missing | None:
+    """What is amiss where echo cannot be cancelled; None where it can. Loads the canceller to know, once."""
+    if importlib.util.find_spec("pywebrtc_audio") is None:
+        return Missing("pywebrtc-audio is not installed", "pip install pywebrtc-audio")
+    try:
+        webrtc()
+    except Exception as error:  # whatever a native library raises while it is loaded
+        _log.warning("pywebrtc-audio does not load", exc_info=error)
+        told = " ".join(str(error).split())[:_LONGEST_REASON] or type(error).__name__
+        why = f"pywebrtc-audio is installed but does not load: {told}"
+        return Missing(why, "pip install --force-reinstall --no-deps pywebrtc-audio")
+    return None
 
 
 class Aec(Protocol):
@@ -125,18 +143,21 @@ class EchoCanceller:
         self._taken += lost - through  # those it holds now are silence, like the ones left out
         return np.concatenate((made, np.zeros(lost - through, np.int16)))
 
-    def measured(self, turn: int) -> EchoMeasured | None:
-        """What came back of all that was played since the last call; None when that was hardly anything.
+    def measuring(self, turn: int) -> Callable[[], EchoMeasured | None]:
+        """What measures how much came back of all that was played since the last call: blocking, for any thread.
 
-        An echo that is found outside what AEC3 can align by itself moves the reference.
+        It returns None when that was hardly anything, or hardly heard.
         """
-        found = self._meter.take(self._reference, turn)
-        if found is not None and found.delay_ms is not None:
-            after_ms = found.delay_ms + self._lead / RATE_HZ * 1e3
-            if not _LEAST_DELAY_MS <= after_ms <= _MOST_DELAY_MS:
-                self._aec = self._make()  # what it learnt holds no more, and to unlearn it takes seconds
-                self._lead = min(_MOST_LEAD_SAMPLES, LEAD_SAMPLES - round(found.delay_ms * RATE_HZ / 1e3))
-        return found
+        return self._meter.measuring(self._reference, turn)
+
+    def align(self, found: EchoMeasured) -> None:
+        """An echo that was found outside what AEC3 can align by itself moves the reference. Raises what making does."""
+        if found.delay_ms is None:
+            return
+        after_ms = found.delay_ms + self._lead / RATE_HZ * 1e3
+        if not _LEAST_DELAY_MS <= after_ms <= _MOST_DELAY_MS:
+            self._aec = self._make()  # what it learnt holds no more, and to unlearn it takes seconds
+            self._lead = min(_MOST_LEAD_SAMPLES, LEAD_SAMPLES - round(found.delay_ms * RATE_HZ / 1e3))
 
     def _process(self, near: Pcm16, far: Pcm16) -> Pcm16:
         late = np.concatenate((self._last, near))

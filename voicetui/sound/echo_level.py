@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -21,6 +23,9 @@ _KEPT_FRAMES: Final = 1000
 _AUDIBLE_POWER: Final = 10.0 ** (-50 / 10)
 _LEAST_FRAMES: Final = 50
 _CHUNK_FRAMES: Final = 20
+_ENOUGH: Final = _CHUNK_FRAMES // 2
+"""A piece counts if so many of its frames were played audibly, and so many heard: a muted microphone and lost sound are
+zeros, which hear nothing."""
 _QUIET_FRAMES: Final = 60
 """So long after the last sound of the reply nothing of it is left in the room."""
 
@@ -35,6 +40,15 @@ _LEAST_PEAK: Final = 12.0
 11,000 values is 4 times."""
 
 _USUAL_DELAY: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    """int16 [n] of the microphone and of what was played meanwhile; float64 [frames, 2]: powers raw and cleaned."""
+
+    raw: Pcm16
+    played: Pcm16
+    powers: NDArray[np.float64]
 
 
 class EchoMeter:
@@ -54,34 +68,41 @@ class EchoMeter:
         self._raw.append(raw)
         self._powers.extend(zip(_powers(raw).tolist(), _powers(cleaned).tolist(), strict=True))
 
-    def take(self, reference: Track, turn: int) -> EchoMeasured | None:
-        """What came back since the last call, by what was played (``reference``, on the same sample numbers).
+    def measuring(self, reference: Track, turn: int) -> Callable[[], EchoMeasured | None]:
+        """What measures how much came back since the last call, by what was played (``reference``, on the same sample
+        numbers): blocking, for any thread, but no two at once.
 
-        None for less than half a second of audible sound.
+        It returns None for less than half a second of audible sound that the microphone could hear.
         """
         end = self._raw.end
         first = max(self._since, end - len(self._powers) * FRAME_SAMPLES)
         frames = (end - first) // FRAME_SAMPLES
         first = end - frames * FRAME_SAMPLES
         self._since = end
-        played = _powers(reference.read(first, end))
-        audible = played >= _AUDIBLE_POWER
         powers = np.array(self._powers).reshape(-1, 2)[len(self._powers) - frames :]
-        self._learn_room(audible, powers[:, 1])
-        if np.count_nonzero(audible) < _LEAST_FRAMES:
+        reply = _Reply(self._raw.read(first, end), reference.read(first, end), powers)
+        return lambda: self._measured(reply, turn)
+
+    def _measured(self, reply: _Reply, turn: int) -> EchoMeasured | None:
+        frames, powers, played = len(reply.powers), reply.powers, _powers(reply.played)
+        hearing = powers[:, 0] > 0.0
+        audible = played >= _AUDIBLE_POWER
+        self._learn_room(audible, hearing, powers[:, 1])
+        if np.count_nonzero(audible & hearing) < _LEAST_FRAMES:
             return None
-        last = first + (int(np.flatnonzero(audible)[-1]) + 1) * FRAME_SAMPLES
-        start = max(first, last - _LOOKED_AT)
-        delay = echo_delay(self._raw.read(start, max(last, min(end, last + _LATEST))), reference.read(start, last))
+        last = (int(np.flatnonzero(audible & hearing)[-1]) + 1) * FRAME_SAMPLES
+        start = max(0, last - _LOOKED_AT)
+        delay = echo_delay(reply.raw[start : last + _LATEST], reply.played[start:last])
         late = _USUAL_DELAY if delay is None else max(0, round(delay / FRAME_SAMPLES))
         heard, left, loud = [], [], []
         for at in range(0, frames - late - _CHUNK_FRAMES + 1, _CHUNK_FRAMES):
-            if np.count_nonzero(audible[at : at + _CHUNK_FRAMES]) < _CHUNK_FRAMES // 2:
+            then = slice(at + late, at + late + _CHUNK_FRAMES)
+            if min(np.count_nonzero(audible[at : at + _CHUNK_FRAMES]), np.count_nonzero(hearing[then])) < _ENOUGH:
                 continue
-            then = powers[at + late : at + late + _CHUNK_FRAMES].mean(axis=0)
+            raw, cleaned = powers[then][hearing[then]].mean(axis=0).tolist()
             loud.append(_dbfs(float(played[at : at + _CHUNK_FRAMES].mean())))
-            heard.append(_dbfs(float(then[0])))
-            left.append(_dbfs(float(then[1])))
+            heard.append(_dbfs(raw))
+            left.append(_dbfs(cleaned))
         if not loud:
             return None
         return EchoMeasured(
@@ -93,10 +114,10 @@ class EchoMeter:
             room_dbfs=round(self._room_dbfs, 1),
         )
 
-    def _learn_room(self, audible: NDArray[np.bool_], left: NDArray[np.float64]) -> None:
-        """The quiet fifth of the frames long after anything was played."""
+    def _learn_room(self, audible: NDArray[np.bool_], hearing: NDArray[np.bool_], left: NDArray[np.float64]) -> None:
+        """The quiet fifth of the frames that were heard long after anything was played."""
         last = np.maximum.accumulate(np.where(audible, np.arange(len(audible)), -_QUIET_FRAMES - 1))
-        idle = left[np.arange(len(audible)) - last > _QUIET_FRAMES]
+        idle = left[hearing & (np.arange(len(audible)) - last > _QUIET_FRAMES)]
         if idle.size:
             self._room_dbfs = _dbfs(float(np.percentile(idle, 20)))
 
@@ -115,7 +136,8 @@ def echo_delay(heard: Pcm16, played: Pcm16) -> int | None:
     match = np.fft.irfft(spectrum, size)
     near = np.concatenate((match[_EARLIEST:], match[:_LATEST]))
     peak = int(np.argmax(near))
-    if near[peak] < _LEAST_PEAK * math.sqrt(float(np.mean(np.square(near)))):
+    usual = math.sqrt(float(np.mean(np.square(near))))
+    if usual == 0.0 or near[peak] < _LEAST_PEAK * usual:  # of silence all is 0
         return None
     return peak + _EARLIEST
 
