@@ -112,6 +112,21 @@ def test_choices_made_one_after_the_other_are_carried_out_in_turn() -> None:
     assert_in_order(stage)
 
 
+def test_a_speaker_whose_loss_is_noticed_when_another_is_chosen_already_costs_neither_it_nor_the_next_reply() -> None:
+    stage = twin_stage(REPLY)
+    shelf = Shelf(stage)
+    stage.run_to(
+        12_000,
+        stage.post_at(Said("one"), 500),
+        stage.post_at(DeviceChosen("output", "headset"), 2000),
+        stage.post_at(DeviceLost("output", "speaker", "it was unplugged"), 2030),
+        stage.post_at(Said("two"), 2050),
+    )
+    assert opened(stage, "output") == ["first", "headset"] and not stage.of(DeviceLost)
+    assert stage.outcomes == ["interrupted", "completed"] and shelf.audible_on("headset")
+    assert_in_order(stage)
+
+
 def test_a_choice_made_while_the_session_starts_waits_for_it() -> None:
     stage = twin_stage(REPLY)
     shelf = Shelf(stage)

@@ -138,7 +138,10 @@ class Session(Generic[SoundT]):
     def _current(self, fact: Fact) -> Fact | None:
         """The fact, or what it still tells if its basis has become void since it was posted."""
         basis = getattr(fact, "basis", None)
-        assert self._scopes is not None
+        assert self._scopes is not None and self._hands is not None
+        if isinstance(fact, DeviceLost) and fact.role == "output" and self._hands.player is None:
+            _log.info("the speaker was lost when it had been taken away already: %s", fact.reason)
+            return None
         return fact if basis is None or self._scopes.is_living(basis) else as_waste(fact)
 
     def _carry_out(self, hands: Hands[SoundT], order: Order) -> None:
