@@ -103,7 +103,10 @@ class PlaybackFinished(Fact, frozen=True):
 
 
 class SpeakerDry(Fact, frozen=True):
-    """The reply had a hole: the next clause was not ready when the last one ended. ``ms`` is how long nothing came."""
+    """The reply had a hole: the sound of ``clause`` was not ready when it was due. ``ms`` is how long nothing came.
+
+    Either the clause before it had ended, or it was being heard itself while it was still being made.
+    """
 
     basis: Basis
     clause: int

@@ -20,6 +20,7 @@ from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened, 
 from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal
 from voicetui.ports import Clock, SoundError, StageError
+from voicetui.runtime.heap import settle_again
 from voicetui.runtime.lag import LoopLag
 from voicetui.runtime.orders import Hands
 from voicetui.runtime.parts import ClauseSound, Parts
@@ -101,6 +102,7 @@ class Session(Generic[SoundT]):
         hands = self._hands
         assert hands is not None
         load_ms = await hands.warm(self._opened.tier)
+        settle_again()
         # Not before: a model that is being loaded holds the interpreter, and a speaker that is not served looks lost.
         hands.attach(await open_speaker(self.parts, self.clock, self.post))
         hands.start_free(self._watch_playback, "speaker")
