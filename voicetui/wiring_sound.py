@@ -11,7 +11,7 @@ from voicetui.events import Fact
 from voicetui.events.session import Fault
 from voicetui.events.sound import DeviceLost, Role
 from voicetui.listen.ear import Ear
-from voicetui.ports import Clock, Microphone, SoundError, Speaker
+from voicetui.ports import Clock, Microphone, Pcm16, SoundError, Speaker
 from voicetui.runtime.engine import DeviceList, DeviceSeen, Levels
 from voicetui.runtime.meter import Meter
 from voicetui.sound.aloud import Aloud
@@ -115,7 +115,18 @@ def _seen(role: Role, now: list[Device], known: list[Device]) -> tuple[DeviceSee
 def levels(ear: Ear, meter: Meter, now_ms: float) -> Levels:
     """How loud both sides are."""
     newest, _ = ear.read(max(0, ear.end - 320 * _WAVE_PIECES), None)
-    pieces = newest[len(newest) % 320 :].reshape(-1, 320)
+    raw = _pieces(ear.newest_raw(320 * _WAVE_PIECES))
     reply = meter.wave(now_ms, _WAVE_PIECES)
-    peaks = peaks_dbfs(pieces[-_PEAK_PIECES:])
-    return Levels(level_dbfs(newest[-800:]), max(reply[-3:]), levels_dbfs(pieces), reply, peaks)
+    return Levels(
+        level_dbfs(newest[-800:]),
+        max(reply[-3:]),
+        levels_dbfs(_pieces(newest)),
+        reply,
+        peaks_dbfs(raw[-_PEAK_PIECES:]),
+        levels_dbfs(raw),
+    )
+
+
+def _pieces(samples: Pcm16) -> Pcm16:
+    """The newest whole pieces of 20 ms: int16 [pieces, 320]."""
+    return samples[len(samples) % 320 :].reshape(-1, 320)

@@ -8,6 +8,9 @@ import pytest
 from voicetui.listen.ear import Ear
 from voicetui.listen.scripted import EnergyDetector
 from voicetui.ports import Block, Pcm16, VoiceEdge
+from voicetui.runtime.meter import Meter
+from voicetui.sound.echo import EchoCanceller
+from voicetui.wiring_sound import levels
 
 HOUR_MS = 3_600_000.0
 
@@ -59,3 +62,41 @@ def test_a_microphone_whose_clock_says_earlier_than_the_track_does_not_run_backw
     assert ear.at_ms(sample + 16_000) == pytest.approx(1940, abs=70)
     times = [ear.at_ms(each) for each in range(15_000, 40_000, 50)]
     assert times == sorted(times)
+
+
+class Hushing:
+    """A canceller that takes everything away."""
+
+    def process(self, near: Pcm16, far: Pcm16, /) -> Pcm16:
+        return near * 0
+
+
+def test_a_microphone_is_judged_by_what_it_hears_whatever_cancelling_takes_away() -> None:
+    ear = Ear(EnergyDetector(), EchoCanceller(Hushing))
+    hear(ear, tone(3000), 0, 0.0)
+    shown = levels(ear, Meter(), 3000.0)
+    assert max(shown.user_wave) == -120.0, "cancelled"
+    assert min(shown.raw_wave) == pytest.approx(-14.2, abs=0.2) and len(shown.raw_wave) == 100
+    assert max(shown.raw_peaks) == pytest.approx(-11.2, abs=0.2) and len(shown.raw_peaks) == 25
+
+
+def test_sound_that_was_lost_or_muted_is_silence_in_what_it_hears_too() -> None:
+    ear = Ear(EnergyDetector(), EchoCanceller(Hushing))
+    hear(ear, tone(1000), 0, 0.0)
+    hear(ear, tone(1000), 32_000, 2000.0, 16_000)
+    assert ear.raw_end == 48_000
+    raw = ear.newest_raw(40_000)
+    assert not raw[8000:24_000].any() and raw[:8000].any() and raw[24_000:].any()
+    ear.hear(Block(tone(1000), 48_000, 3000.0, 0), False, True)
+    assert not ear.newest_raw(16_000).any()
+
+
+def test_cleaned_sample_numbers_are_the_microphones_after_a_change_of_it() -> None:
+    canceller = EchoCanceller(Hushing)
+    ear = Ear(EnergyDetector(), canceller)
+    hear(ear, tone(1010), 0, 0.0)
+    assert canceller.held and ear.raw_end == ear.end + canceller.held == 1010 * 16
+    sample = ear.go_on(1000.0)
+    assert sample == ear.raw_end
+    hear(ear, tone(500), sample, 1010.0)
+    assert ear.raw_end == ear.end + canceller.held == 1510 * 16

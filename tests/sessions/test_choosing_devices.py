@@ -18,6 +18,10 @@ from voicetui.events.orders import Commit, EndTurn, Reject
 from voicetui.events.session import DeviceChosen, Fault, MicTested, Muted, Said
 from voicetui.events.sound import ClockMapped, DeviceLost, DeviceOpened, SoundLost
 from voicetui.events.speak import PlaybackCut
+from voicetui.listen.ear import Ear
+from voicetui.listen.scripted import EnergyDetector
+from voicetui.ports import Pcm16
+from voicetui.sound.echo import LATENCY_SAMPLES, EchoCanceller
 from voicetui.sound.wav import read_parts
 
 REPLY = "One two three four five six. Seven eight nine ten eleven twelve. And that is all."
@@ -171,6 +175,43 @@ def test_another_microphone_goes_on_with_the_track_and_is_heard(tmp_path: Path) 
     user, _ = read_parts(tmp_path / "session", "user")
     loud = np.flatnonzero(np.abs(user) > 3000)
     assert loud[-1] / 16 == pytest.approx(8600 - first_block_ms(stage), abs=40)
+    assert_in_order(stage)
+
+
+class Passing:
+    """A canceller's delay, and nothing taken away."""
+
+    def __init__(self) -> None:
+        self._last = np.zeros(LATENCY_SAMPLES, np.int16)
+
+    def process(self, near: Pcm16, far: Pcm16, /) -> Pcm16:
+        late = np.concatenate((self._last, near))
+        self._last = late[len(near) :]
+        return late[: len(near)]
+
+
+def test_with_a_canceller_the_recorded_track_does_not_slip_at_a_change_of_the_microphone() -> None:
+    stage = twin_stage(REPLY)
+    Shelf(stage)
+    canceller = stage.parts.canceller = EchoCanceller(Passing)
+    stage.parts.ear = ear = Ear(EnergyDetector(), canceller)
+    recorded = 0
+
+    class Counting(Heard):
+        def user(self, samples: Pcm16, lost: int) -> None:
+            nonlocal recorded
+            recorded += len(samples) + lost
+
+    stage.parts.recorder = Counting()
+    stage.run_to(
+        6000,
+        stage.post_at(DeviceChosen("input", "a"), 1500),
+        stage.post_at(DeviceChosen("input", "b"), 3000),
+        stage.post_at(DeviceChosen("input", "a"), 4500),
+    )
+    assert opened(stage, "input") == ["first", "a", "b", "a"]
+    assert recorded == ear.end + canceller.held
+    assert_one_track(stage)
     assert_in_order(stage)
 
 

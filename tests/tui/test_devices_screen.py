@@ -45,6 +45,12 @@ def talking(speech: float, noise: float) -> Callable[[float], float]:
     return lambda at_ms: speech + 2 * math.sin(at_ms) if at_ms % 1000 < 500 else noise
 
 
+def cancelled(now_ms: float) -> Levels:
+    """Cancelling takes away what the microphone hears well."""
+    raw = heard(talking(-22, -62))(now_ms)
+    return Levels(-120.0, -120.0, (-120.0,) * WAVE_PIECES, (), raw.raw_peaks, raw.user_wave)
+
+
 @asynccontextmanager
 async def choosing(
     size: tuple[int, int] = (80, 24), devices: DeviceList = DESK, scene: Scene | None = None
@@ -205,6 +211,7 @@ VERDICTS = {
     "quiet": (heard(talking(-51, -75)), "Your voice is very quiet", "noise −75.0 dBFS"),
     "noisy": (heard(talking(-25, -37)), "dB above the noise", "noise −37.0 dBFS"),
     "gate": (heard(talking(-22, -120)), "Good: your voice", "noise none"),
+    "cancelled": (cancelled, "Good: your voice is well above the noise", "noise −62.0 dBFS"),
     "click": (heard(lambda at_ms: -20 if at_ms % 4000 < 40 else -60), "Only the room was heard", ""),
 }
 

@@ -15,6 +15,9 @@ SILENCE_FED_SAMPLES: Final = RATE_HZ // 2
 """The silence in place of lost sound that the detector is given, at most: a longer loss would take long to feed."""
 
 
+_RAW_KEPT_S: Final = 2.5
+
+
 class Ear:
     """Keeps the newest two minutes of the microphone, and feeds the detector with the same sample numbers.
 
@@ -25,6 +28,7 @@ class Ear:
         self._detector = detector
         self._canceller = canceller
         self._track = Track()
+        self._raw = self._track if canceller is None else Track(_RAW_KEPT_S)
         self._line = ClockLine()
         self._skipped = 0
         """Samples of the track that the detector was not given."""
@@ -34,6 +38,11 @@ class Ear:
         """One past the newest sample."""
         return self._track.end
 
+    @property
+    def raw_end(self) -> int:
+        """One past the newest sample of the microphone, which a canceller may still hold."""
+        return self._raw.end
+
     def hear(self, block: Block, gated: bool, muted: bool) -> list[VoiceEdge]:
         """Append a block to the track; the edges found.
 
@@ -41,11 +50,13 @@ class Ear:
         sample numbers go on.
         """
         self._line.add(block.sample, block.at_ms)
-        missing = max(0, block.sample - self._track.end - self._held)
+        missing = max(0, block.sample - self.raw_end)
         sound = np.zeros_like(block.samples) if muted else block.samples
         if self._canceller is None:
             lost = np.zeros(missing, np.int16)
         else:
+            self._raw.fill(missing)
+            self._raw.append(sound)
             lost, sound = self._canceller.skip(missing), self._canceller.clean(sound)
         edges = self._lose(lost) if block.lost else []
         self._track.append(lost)
@@ -57,7 +68,7 @@ class Ear:
 
         The time without a microphone is left free; times count anew from here.
         """
-        sample = max(self._track.end + self._held, self.sample_at(at_ms))
+        sample = max(self.raw_end, self.sample_at(at_ms))
         self._line.restart(sample, at_ms)
         return sample
 
@@ -90,6 +101,10 @@ class Ear:
         end = self._track.end if end_sample is None else min(end_sample, self._track.end)
         start = min(max(start_sample, self._track.start), end)
         return self._track.read(start, end), start
+
+    def newest_raw(self, count: int) -> Pcm16:
+        """int16 [n], n <= ``count``: the newest of the microphone as it came, before cancelling; at most 2.5 s."""
+        return self._raw.read(max(self._raw.start, self._raw.end - count), self._raw.end)
 
     @property
     def _held(self) -> int:

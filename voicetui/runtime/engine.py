@@ -18,15 +18,17 @@ _log = logging.getLogger(__name__)
 class Levels:
     """What the meters show: RMS of the newest 50 ms in dBFS (-120 is silence), and a short envelope for a waveform.
 
-    ``user_wave`` and ``reply_wave`` hold one dBFS value for each of the newest 20 ms pieces, oldest first;
-    ``user_peaks`` the largest sample of each of the newest half second's pieces, in dBFS.
+    ``user_wave`` and ``reply_wave`` hold one dBFS value for each of the newest 20 ms pieces, oldest first.  Of the
+    microphone as it came, before cancelling: ``raw_wave`` the same as ``user_wave``, and ``raw_peaks`` the largest
+    sample of each of the newest half second's pieces, in dBFS.
     """
 
     user_dbfs: float = -120.0
     reply_dbfs: float = -120.0
     user_wave: tuple[float, ...] = ()
     reply_wave: tuple[float, ...] = ()
-    user_peaks: tuple[float, ...] = ()
+    raw_peaks: tuple[float, ...] = ()
+    raw_wave: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

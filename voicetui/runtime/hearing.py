@@ -82,7 +82,7 @@ async def _after_a_break(blocks: AsyncIterator[Block], ear: Ear) -> AsyncIterato
     shift: int | None = None
     async for block in blocks:
         if shift is None:
-            end = ear.end
+            end = ear.raw_end
             shift = ear.go_on(block.at_ms) - block.sample
             yield replace(block, sample=block.sample + shift, lost=block.sample + shift - end)
         else:

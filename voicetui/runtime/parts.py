@@ -105,6 +105,10 @@ class Ear(Protocol):
     def end(self) -> int:
         """One past the newest sample."""
 
+    @property
+    def raw_end(self) -> int:
+        """One past the newest sample of the microphone, which a canceller may still hold."""
+
 
 class Transcriber(Protocol):
     """Runs on the recogniser's worker."""

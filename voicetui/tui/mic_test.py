@@ -33,7 +33,7 @@ class Verdict:
 
 
 class MicTest:
-    """Collects levels for three seconds of session time, as they are polled, and judges them."""
+    """Collects the microphone's levels, before cancelling, for three seconds of session time, and judges them."""
 
     def __init__(self, now_ms: float) -> None:
         self.started_ms = now_ms
@@ -46,8 +46,9 @@ class MicTest:
         end = int(min(now_ms, self.started_ms + TEST_MS) // PIECE_MS)
         count = end - self._next
         if count > 0:
-            self._levels += (levels.user_wave or (levels.user_dbfs,))[-count:]
-            self._peaks += (levels.user_peaks or levels.user_wave or (levels.user_dbfs,))[-count:]
+            wave = levels.raw_wave or levels.user_wave or (levels.user_dbfs,)
+            self._levels += wave[-count:]
+            self._peaks += (levels.raw_peaks or wave)[-count:]
             self._next = end
 
     def left_ms(self, now_ms: float) -> float:
