@@ -24,7 +24,9 @@ Positive = Annotated[float, msgspec.Meta(gt=0)]
 Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
 Count = Annotated[int, msgspec.Meta(ge=1)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
-_SECRET = ("key", "token", "secret", "authorization", "password")
+_SECRET = ("key", "token", "secret", "authorization", "password", "bearer", "credential")
+_SECRET_WORDS = ("auth", "oauth")
+"""Secret as words of their own only: an author is none."""
 
 
 _RULES = Policy()
@@ -76,8 +78,8 @@ class Endpoint(_Table, frozen=True):
     sure_ms: Positive = _RULES.sure_ms
     unsure_ms: Positive = _RULES.unsure_ms
     cut_off_risk: Share = _RULES.cut_off_risk
-    score_weight: Positive = _RULES.score_weight
-    words_odds: Positive = _RULES.words_odds
+    score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
+    words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = _RULES.words_odds
     unfinished_ms: Positive = 1500
     resume_ms: Positive = 1000
 
@@ -352,12 +354,10 @@ def api_key(tier: TierTable) -> str | None:
 
 
 def without_secrets(value: object) -> object:
-    """JSON-ready values with every text under a secret's name replaced."""
+    """JSON-ready values with all that holds text under a secret's name replaced: the text, its list, its table."""
     if isinstance(value, dict):
         return {
-            key: "(removed)"
-            if key != "api_key_env" and _secret(key) and isinstance(each, str)
-            else without_secrets(each)
+            key: "(removed)" if key != "api_key_env" and _secret(key) and _holds_text(each) else without_secrets(each)
             for key, each in value.items()
         }
     if isinstance(value, (list, tuple)):
@@ -366,4 +366,11 @@ def without_secrets(value: object) -> object:
 
 
 def _secret(key: str) -> bool:
-    return any(word in key.lower() for word in _SECRET)
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", key)
+    return any(part in key.lower() for part in _SECRET) or any(word.lower() in _SECRET_WORDS for word in words)
+
+
+def _holds_text(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(_holds_text, value.values()))
+    return any(map(_holds_text, value)) if isinstance(value, (list, tuple)) else isinstance(value, str)

@@ -7,7 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from voicetui.config import ConfigError, TierTable, api_key, load_config, parse_config, recordings_folder
+from voicetui.config import (
+    ConfigError,
+    TierTable,
+    api_key,
+    load_config,
+    parse_config,
+    recordings_folder,
+    without_secrets,
+)
 from voicetui.wiring import Choice, _opened
 
 
@@ -27,6 +35,8 @@ def test_the_built_in_configuration_needs_no_key_and_names_its_tier() -> None:
         ("[endpoint]\npolicy = 'magic'", ["endpoint.policy", "magic", "'silence', 'model'"]),
         ("[endpoint]\nsure_ms = 2000", ["endpoint.sure_ms", "2000", "unsure_ms 1200"]),
         ("[endpoint]\ncut_off_risk = 1.5", ["endpoint.cut_off_risk", "1.5", "< 1"]),
+        ("[endpoint]\nscore_weight = 11", ["endpoint.score_weight", "11", "<= 10"]),
+        ("[endpoint]\nwords_odds = 1e9", ["endpoint.words_odds", "<= 1000"]),
         ("[endpoint]\nsilence = 4", ["endpoint.silence", "silence_ms"]),
         ('[conversation]\noverlap = "fll"', ["conversation.overlap", "'fll'", "'none', 'clause', 'full'"]),
         ('[[tiers]]\nname = "a"\nkind = "x"', ["tiers[0].kind", "'x'", "'local', 'openai', 'simulated'"]),
@@ -82,6 +92,28 @@ def test_what_is_configured_is_what_the_session_says_and_secrets_are_not_in_it()
     written = msgspec.json.encode(opened).decode()
     assert '"vad_threshold":0.9' in written
     assert "sk-12345" not in written
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {"api_keys": ["sk-1"]},
+        {"authorization": {"bearer": "sk-1"}},
+        {"headers": {"Bearer": "sk-1"}},
+        {"auth": [{"user": "me", "pass": "sk-1"}]},
+        {"x-auth": "sk-1"},
+        {"httpAuth": "sk-1"},
+        {"credentials": ["a", 1, "sk-1"]},
+    ],
+)
+def test_whatever_holds_text_under_the_name_of_a_secret_is_removed(extra: dict[str, object]) -> None:
+    shown = without_secrets({"extra": extra})
+    assert "sk-1" not in str(shown) and "(removed)" in str(shown)
+
+
+def test_what_only_looks_like_a_secret_stays() -> None:
+    plain = {"api_key_env": "FAST_KEY", "author": "Ann", "authors": ["Ann"], "max_tokens": 96, "tokens": {"most": [1]}}
+    assert without_secrets(plain) == plain
 
 
 def test_a_configured_folder_is_where_sessions_are_kept() -> None:

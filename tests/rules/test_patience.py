@@ -245,3 +245,9 @@ def test_a_broken_model_is_not_asked_again_and_turns_end_by_silence() -> None:
     desk.speech(3000, 3400)
     assert len(desk.all(ScoreTurn)) == 1
     desk.tell(StopAsked("user"))
+
+
+def test_the_surest_words_and_the_heaviest_score_are_waited_for_the_least_and_no_less() -> None:
+    rules = Policy(score_weight=10.0, words_odds=1000.0)
+    wait = patience.wait_for(rules, rules.silence_ms, 1.0, Words(QUESTION), ())
+    assert wait.ms == rules.sure_ms

@@ -23,17 +23,17 @@ def wait_for(
         return Wait(policy.unfinished_ms, "unfinished words")
     if score is None or words is None:
         return Wait(silence_ms, "silence")
-    ms = _until_safe_ms(policy, over(policy, score, words), own_ms)
+    ms = _until_safe_ms(policy, going_on(policy, score, words), own_ms)
     return Wait(ms if words.text else max(ms, silence_ms), "turn model")
 
 
-def over(policy: Policy, score: float, words: Words) -> float:
-    """The probability, 0 to 1, that the turn is over: the odds of the score and of the words, multiplied."""
+def going_on(policy: Policy, score: float, words: Words) -> float:
+    """The probability, above 0 and up to 1, that the turn is not over: by the odds of score and words, multiplied."""
     bounded = min(max(score, policy.least_doubt), 1.0 - policy.least_doubt)
     odds = math.pow(bounded / (1.0 - bounded), policy.score_weight)
     if words.clear and ends(words.text):
         odds *= policy.words_odds
-    return odds / (1.0 + odds)
+    return 1.0 / (1.0 + odds)
 
 
 def learn(step: Step, pause_ms: float) -> None:
@@ -43,13 +43,13 @@ def learn(step: Step, pause_ms: float) -> None:
         step.set(own_pauses_ms=(*step.state.own_pauses_ms, pause_ms)[-policy.pauses_kept :])
 
 
-def _until_safe_ms(policy: Policy, over: float, own_ms: tuple[float, ...]) -> float:
+def _until_safe_ms(policy: Policy, going_on: float, own_ms: tuple[float, ...]) -> float:
     """The shortest wait within bounds that ends inside a pause no oftener than ``cut_off_risk``.
 
-    It does if the turn is not over, and the pause is longer: (1 - over) * (share of the known pauses that are longer).
+    It does if the turn is not over, and the pause is longer: ``going_on`` * (share of known pauses that are longer).
     """
     known = sorted((*policy.pauses_ms, *own_ms))
-    longer = policy.cut_off_risk / (1.0 - over)
+    longer = policy.cut_off_risk / going_on
     if longer >= 1.0 or not known:
         return policy.sure_ms
     place = math.ceil((1.0 - longer) * len(known)) - 1
