@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.journal_builder import JournalBuilder
 from tests.rules.desk import Desk
-from voicetui.events import Basis
+from voicetui.events import Basis, Entry, Fact, Order
 from voicetui.events.listen import Evidence, Transcribed
 from voicetui.events.orders import Cancel, Commit, Generate, Message, Prewarm, Transcribe
 from voicetui.events.reply import PrewarmEnded
@@ -139,3 +139,62 @@ def test_prefill_for_words_that_came_otherwise_is_waste() -> None:
     journal.add(Commit(Basis(1, 1, 1), 1, "What time is it?", "silence", 500.0))
     found = fold_ledger(journal.entries).prewarm
     assert (found.count, found.cancelled, found.tokens, found.wasted_tokens) == (3, 1, 60, 30)
+
+
+class Kept(Desk):
+    """Keeps the journal."""
+
+    def __init__(self, **policy: object) -> None:
+        self.entries: list[Entry] = []
+        super().__init__(**policy)
+
+    def tell(self, fact: Fact, at_ms: float | None = None) -> list[Order]:
+        orders = super().tell(fact, at_ms)
+        for body in (fact, *orders):
+            self.entries.append(Entry(len(self.entries) + 1, self.now_ms, body))
+        return orders
+
+    def worked(self, order: Prewarm, tokens: int) -> None:
+        self.tell(PrewarmEnded(order.prewarm, order.turn, "done", 0.0, tokens))
+
+    @property
+    def wasted_tokens(self) -> int:
+        return fold_ledger(self.entries).prewarm.wasted_tokens
+
+
+def heard_words(desk: Desk) -> Prewarm:
+    """Words that were worked ahead on while the person spoke, up to the pause."""
+    desk.starts(1000)
+    for text in ("What is", "What is the capital."):
+        desk.run_to(desk.now_ms + 700)
+        desk.words(text)
+    desk.pauses(3000)
+    return desk.last(Prewarm)
+
+
+def test_prefill_that_the_request_after_the_commit_begins_with_is_not_waste() -> None:
+    desk = Kept(attempts=0)
+    desk.worked(heard_words(desk), 20)
+    desk.words("What is the capital of France?")
+    desk.run_to(6000)
+    kinds = [type(entry.body) for entry in desk.entries]
+    assert kinds.index(Commit) < kinds.index(Generate), "no draft was made"
+    assert desk.wasted_tokens == 0
+
+
+def test_prefill_for_other_words_is_waste_by_the_request_after_the_commit() -> None:
+    desk = Kept(attempts=0)
+    desk.worked(heard_words(desk), 20)
+    desk.words("Which one is the capital?")
+    desk.run_to(6000)
+    assert desk.wasted_tokens == 20
+
+
+def test_prefill_for_other_words_that_ends_after_the_request_is_waste_all_the_same() -> None:
+    desk = Kept(attempts=0)
+    order = heard_words(desk)
+    desk.words("Which one is the capital?")
+    desk.run_to(6000)
+    assert desk.wasted_tokens == 0
+    desk.worked(order, 20)
+    assert desk.wasted_tokens == 20

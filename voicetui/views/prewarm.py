@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
-from voicetui.events import Entry
-from voicetui.events.orders import Commit, Generate, Message, Prewarm
+from voicetui.events import Basis, Entry
+from voicetui.events.orders import Commit, EndTurn, Generate, Message, Prewarm
 from voicetui.events.reply import PrewarmEnded
 
 
@@ -27,12 +27,13 @@ class Prewarming(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(slots=True)
 class Prefill:
-    """One prewarm. ``kept``: a request began with it; ``wasted``: its turn was committed and none did."""
+    """One prewarm. ``kept``: a request began with it; ``wasted``: its turn's request is known and did not."""
 
     number: int
     turn: int
     messages: tuple[Message, ...]
     tokens: int = 0
+    ended: bool = False
     kept: bool = False
     wasted: bool = False
 
@@ -42,6 +43,9 @@ class PrewarmFold:
 
     def __init__(self) -> None:
         self._open: dict[int, Prefill] = {}
+        self._late: dict[int, Prefill] = {}
+        self._asked: set[Basis] = set()
+        self._committed: Basis | None = None
         self._totals = Prewarming()
 
     def feed(self, entry: Entry) -> list[Prefill]:
@@ -51,19 +55,25 @@ class PrewarmFold:
             case Prewarm():
                 self._open[body.prewarm] = Prefill(body.prewarm, body.turn, body.messages)
             case PrewarmEnded():
-                self._end(body)
+                return self._end(body)
             case Generate():
                 for prefill in self._open.values():
                     prefill.kept = prefill.kept or _begins_with(body.messages, prefill.messages)
+                self._asked.add(body.basis)
+                return self._settle()
             case Commit():
-                return self._settle(body.basis.turn)
+                self._committed = body.basis
+                return self._settle()
+            case EndTurn() if self._committed == body.basis:
+                self._asked.add(body.basis)
+                return self._settle()
         return []
 
     def snapshot(self) -> Prewarming:
         """The sums so far."""
         return self._totals
 
-    def _end(self, body: PrewarmEnded) -> None:
+    def _end(self, body: PrewarmEnded) -> list[Prefill]:
         totals = self._totals
         self._totals = msgspec.structs.replace(
             totals,
@@ -72,18 +82,34 @@ class PrewarmFold:
             failed=totals.failed + (body.outcome == "failed"),
             tokens=totals.tokens + body.new_tokens,
         )
-        prefill = self._open.get(body.prewarm)
+        late = self._late.pop(body.prewarm, None)
+        prefill = late or self._open.get(body.prewarm)
         if prefill is not None:
-            prefill.tokens = body.new_tokens
+            prefill.tokens, prefill.ended = body.new_tokens, True
+        return self._waste([late] if late is not None else [])
 
-    def _settle(self, turn: int) -> list[Prefill]:
-        """The turn's request is known: what it did not begin with was for nothing."""
+    def _settle(self) -> list[Prefill]:
+        """Once the committed turn's request is known, what it did not begin with was for nothing.
+
+        What still runs is counted when it ends.
+        """
+        committed = self._committed
+        if committed is None or committed not in self._asked:
+            return []
+        self._committed = None
+        self._asked.clear()
         wasted = []
-        for prefill in [each for each in self._open.values() if each.turn <= turn]:
+        for prefill in [each for each in self._open.values() if each.turn <= committed.turn]:
             del self._open[prefill.number]
-            if not prefill.kept:
-                prefill.wasted = True
+            if prefill.ended and not prefill.kept:
                 wasted.append(prefill)
+            elif not prefill.kept:
+                self._late[prefill.number] = prefill
+        return self._waste(wasted)
+
+    def _waste(self, wasted: list[Prefill]) -> list[Prefill]:
+        for prefill in wasted:
+            prefill.wasted = True
         lost = sum(prefill.tokens for prefill in wasted)
         self._totals = msgspec.structs.replace(self._totals, wasted_tokens=self._totals.wasted_tokens + lost)
         return wasted
