@@ -222,6 +222,19 @@ class TestPlaying:
         assert isinstance(dry, SpeakerDry) and 180.0 <= dry.ms <= 220.0
         assert len(bench.of(ClauseEnded)) == len(bench.of(PlaybackFinished)) == 1
 
+    def test_of_one_that_breaks_off_its_beginning_was_heard(self) -> None:
+        made = Made(Breaking(2))
+        made.run()
+        ((_, clause),) = made.handed
+        bench = Bench()
+        bench.player.play(Play(BASIS, 0, FIVE), clause)
+        bench.play("six seven", 1)
+        bench.player.finish(FinishPlayback(BASIS))
+        bench.run_dry()
+        finished = bench.only(PlaybackFinished)[1]
+        assert isinstance(finished, PlaybackFinished)
+        assert finished.heard_text == "one two six seven"
+
     def test_what_is_made_after_a_cut_is_never_heard(self) -> None:
         bench = Bench()
         clause, parts = grown(bench, FIVE)

@@ -73,7 +73,12 @@ def test_an_end_before_the_beginning_was_told_is_enough() -> None:
     assert [order.clause for order in desk.all(Synthesize)] == [0, 1], "nothing waits for what is whole already"
 
 
-def test_one_that_breaks_off_ends_there_and_the_next_goes_on() -> None:
+@pytest.mark.parametrize(
+    ("told", "heard"),
+    [(None, "is Paris."), ("The capital is Paris.", "The capital is Paris."), ("", "")],
+    ids=["an old journal claims nothing of it", "its beginning was heard", "nothing was heard"],
+)
+def test_one_that_breaks_off_ends_there_and_the_next_goes_on(told: str | None, heard: str) -> None:
     desk = Desk()
     basis = committed(desk, "The capital of France", " is Paris.")
     desk.tell(begun(basis))
@@ -85,9 +90,10 @@ def test_one_that_breaks_off_ends_there_and_the_next_goes_on() -> None:
     desk.hear(basis, 0)
     desk.tell(ClauseEnded(basis, 0))
     desk.tell(ClauseEnded(basis, 1))
-    desk.tell(PlaybackFinished(basis))
+    desk.tell(PlaybackFinished(basis, told))
     end = desk.last(EndTurn)
-    assert end.heard_text.strip() == "is Paris.", "what was heard of the broken clause is not known: it is not claimed"
+    assert end.heard_text.strip() == heard
+    assert [exchange.assistant for exchange in desk.state.history] == ([heard] if heard else [])
     assert "broken" in end.reason
 
 

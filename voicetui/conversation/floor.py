@@ -125,14 +125,16 @@ def clause_ended(step: Step, fact: ClauseEnded) -> None:
 
 
 def playback_finished(step: Step, fact: PlaybackFinished) -> None:
-    """All of the reply was heard, perhaps just before it would have been cut."""
+    """All there is of the reply was heard, perhaps just before it would have been cut."""
     reply, ending = step.state.reply, step.state.ending
     if reply is None and ending is not None:
         reply = ending.reply
     if reply is None or reply.basis != fact.basis or not reply.finishing:
         return
     step.set(ending=None)
-    heard = "".join(clause.text for clause in reply.clauses if clause.state != "failed")
+    heard = fact.heard_text
+    if heard is None:
+        heard = "".join(clause.text for clause in reply.clauses if clause.state != "failed")
     reason = reply.failure or reply.note or reply.unspoken
     end(step, reply, "failed" if reply.failure else "completed", heard, reason)
 

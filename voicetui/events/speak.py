@@ -97,9 +97,13 @@ class PlaybackCut(Fact, frozen=True):
 
 
 class PlaybackFinished(Fact, frozen=True):
-    """Everything queued for this reply was played, and no more will come."""
+    """Everything queued for this reply was played, and no more will come.
+
+    ``heard_text`` is the model's text that was heard where a clause broke off; None: all of it was.
+    """
 
     basis: Basis
+    heard_text: str | None = None
 
 
 class SpeakerDry(Fact, frozen=True):

@@ -47,6 +47,11 @@ class GrowingClause:
         return self.frames / self.rate_hz * 1e3
 
     @property
+    def broke_off(self) -> bool:
+        """Whether the voice failed before its end."""
+        return self.whole and self._fact is None
+
+    @property
     def fact(self) -> ClauseSynthesized:
         """What tells that it is whole. Raises ``ValueError`` before."""
         if self._fact is None:

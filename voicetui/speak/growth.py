@@ -93,7 +93,10 @@ class Growth:
         return clause
 
     def break_off(self) -> None:
-        """The voice failed: what there is of the clause is faded out and stands."""
+        """The voice failed: what there is of the clause is faded out and stands.
+
+        Its words keep the times they were foreseen at: those beyond the sound are not heard.
+        """
         self._give(self._trim.finish())
         if self.clause is not None:
             self.clause.finish(self.clause.words, None, self._clock.now_ms())

@@ -22,7 +22,8 @@ class ClauseSound:
     """A clause for the speaker: ``samples`` float32 [n] at the device's rate, ``offset`` frames into its reply.
 
     ``audible`` are its frames from the first to the last that can be heard; ``levels`` the RMS of its 5 ms hops;
-    ``last_loud_hop`` for each hop the newest audible one up to it (-1: none).  While ``growing``, more samples come.
+    ``last_loud_hop`` for each hop the newest audible one up to it (-1: none).  While ``growing``, more samples come;
+    one that ``broke_off`` has fewer of them than its words would take.
     """
 
     clause: int
@@ -34,6 +35,7 @@ class ClauseSound:
     levels: PcmFloat
     last_loud_hop: NDArray[np.int64]
     growing: bool = False
+    broke_off: bool = False
     started: bool = False
     ended: bool = False
 
@@ -118,7 +120,7 @@ class ReplySound:
         texts: list[str] = []
         kept = count = passed = 0
         for clause in self.clauses:
-            reached = self.played - clause.offset
+            reached = min(self.played, clause.end if clause.broke_off else self.played) - clause.offset
             heard = 0
             if clause.audible and reached > clause.audible[0]:
                 heard = sum(2 * reached >= word.start + word.end for word in clause.words)

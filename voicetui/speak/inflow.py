@@ -23,6 +23,11 @@ class Inflow:
         """The words the voice says."""
         return self._clause.spoken
 
+    @property
+    def broke_off(self) -> bool:
+        """Whether the clause ended before its words did."""
+        return self.over and self._clause.broke_off
+
     def take(self) -> tuple[PcmFloat, tuple[Span, ...]]:
         """float32 [n], what came since the last call; and each word's frames in the whole clause, as known by now."""
         parts, self.over = self._clause.take()

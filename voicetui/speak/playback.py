@@ -73,6 +73,7 @@ class Playback:
             self.sound.grow(self.growth.spoken, samples, words, growing=not self.growth.over)
             self.unwritten.append(samples)
         if self.growth.over:
+            self.sound.clauses[-1].broke_off = self.growth.broke_off
             self.growth = None
 
     def played(self, mark: Mark) -> Iterator[Told]:
@@ -129,7 +130,8 @@ class Playback:
     def finished(self) -> Told:
         """Its end, when all of it was heard."""
         asked_ms = self.finish_asked_ms or 0.0
-        return PlaybackFinished(self.basis), asked_ms if self.ended_ms is None else max(asked_ms, self.ended_ms)
+        heard = self.sound.heard()[0] if any(clause.broke_off for clause in self.sound.clauses) else None
+        return PlaybackFinished(self.basis, heard), asked_ms if self.ended_ms is None else max(asked_ms, self.ended_ms)
 
     def cut(self, now_ms: float) -> Told:
         """Its end, when it was cut."""
