@@ -11,6 +11,7 @@ from mock_llm import MockLlm, Reply, answer
 
 from voicetui.ports import Prefilled, Requested, StageError
 from voicetui.reply.openai_tier import OpenAiTier
+from voicetui.reply.prefill import fill_cache
 from voicetui.runtime.clock import ManualClock
 
 pytestmark = pytest.mark.anyio
@@ -70,3 +71,34 @@ async def test_a_server_that_does_not_answer_is_given_up() -> None:
     await clock.advance(10_000)
     with pytest.raises(StageError, match="within 5 s"):
         await waiting
+
+
+async def test_a_connection_that_did_not_open_is_tried_again_at_once() -> None:
+    asked: list[str] = []
+
+    def fail(request: httpx.Request) -> httpx.Response:
+        asked.append(request.method)
+        raise httpx.ConnectError("refused")
+
+    tier = OpenAiTier(ManualClock(), "t", "m", "http://127.0.0.1:1/v1", transport=httpx.MockTransport(fail))
+    for _ in range(2):
+        with pytest.raises(StageError):
+            await ahead(tier)
+    assert asked == ["HEAD", "HEAD"]
+
+
+async def test_a_local_server_that_never_reads_ahead_has_failed() -> None:
+    clock = ManualClock()
+
+    async def never(request: httpx.Request) -> httpx.Response:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def fill() -> list[Prefilled]:
+        return [step async for step in fill_cache(client, ASKED, clock)]
+
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:1", transport=httpx.MockTransport(never)) as client:
+        waiting = asyncio.create_task(fill())
+        await clock.advance(21_000)
+        with pytest.raises(StageError, match="within 20 s"):
+            await waiting

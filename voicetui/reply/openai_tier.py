@@ -112,8 +112,9 @@ class OpenAiTier:
         """Have a connection open when the request comes; nothing that could be billed. Raises ``StageError``."""
         if not self._reuse or self.clock.now_ms() - self._used_ms < _FRESH_MS:
             return
+        touched = await touch(self.client(), self.target(), self.clock, self.deadlines.connect_ms)
         self._used_ms = self.clock.now_ms()
-        yield await touch(self.client(), self.target(), self.clock, self.deadlines.connect_ms)
+        yield touched
 
     async def idle_ms(self, timeout_ms: float) -> float | None:  # noqa: ARG002 -- the port's signature
         """None: a remote server does not say whether it still works for us."""

@@ -49,6 +49,8 @@ async def fill_cache(
         if response is not None:
             with anyio.CancelScope(shield=True):
                 await response.aclose()
+    if watch.scope.cancelled_caught:
+        raise StageError(f"The local server did not read ahead within {_LONGEST_MS / 1e3:g} s", stage="prefill")
 
 
 async def _prompt(client: httpx.AsyncClient, messages: tuple[Message, ...]) -> str:
