@@ -118,6 +118,38 @@ def test_a_file_that_cannot_be_used_is_named_and_the_others_are_used(
     assert knowledge.find("open", 5) == (OPENING,)
 
 
+def test_a_name_that_is_no_utf_8_costs_that_file_alone(tmp_path: Path) -> None:
+    folder(tmp_path)
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/ge\xf6ffnet.md")).write_text("open")
+    knowledge, told = indexed(tmp_path)
+    assert len(told) == 1 and "ge\\udcf6ffnet.md" in told[0] and told[0].encode()
+    assert knowledge.find("open", 5) == (OPENING,)
+
+
+def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir = os.scandir
+
+    def refuse(path: str) -> object:
+        if Path(path).name == "where":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    knowledge, told = indexed(folder(tmp_path))
+    assert len(told) == 1 and f"{tmp_path / 'where'} is left out" in told[0]
+    assert knowledge.find("open", 5) == (OPENING,)
+
+
+def test_many_files_that_cannot_be_used_are_told_once_and_all_are_in_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for number in range(5):
+        _binary(tmp_path / f"bad{number}.md")
+    _, told = indexed(tmp_path)
+    assert len(told) == 1 and told[0].startswith("5 files or folders") and "bad0.md" in told[0] and "log" in told[0]
+    assert all(f"bad{number}.md" in caplog.text for number in range(5))
+
+
 def test_hidden_files_and_other_kinds_are_not_looked_at(tmp_path: Path) -> None:
     folder(tmp_path)
     (tmp_path / ".git").mkdir()

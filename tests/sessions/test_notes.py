@@ -7,7 +7,7 @@ import pytest
 from tests.sessions.stage import Stage, TimedWords, WatchedTier, assert_ended_in_order, tone
 from voicetui.events.orders import AdoptContext, AssembleContext, Commit, EndTurn, Generate
 from voicetui.events.reply import ContextAssembled, Passage
-from voicetui.events.session import Said
+from voicetui.events.session import Fault, Said
 from voicetui.listen.scripted import EnergyDetector
 from voicetui.reply.knowledge import ScriptedKnowledge
 from voicetui.runtime.clock import ManualClock
@@ -54,3 +54,6 @@ def test_notes_that_cannot_be_searched_cost_the_notes_and_not_the_turn() -> None
     assert {fact.note for fact in stage.of(ContextAssembled)} == {"the index is gone"}
     assert [messages[-1].text for messages in tier.asked] == ["What does the bike cost?", "And the bike pump?"]
     assert len(stage.of(EndTurn)) == 2
+    assert len(stage.of(ContextAssembled)) > 1
+    (fault,) = [fault for fault in stage.of(Fault) if fault.stage == "context"]
+    assert "the index is gone" in fault.message and fault.remedy

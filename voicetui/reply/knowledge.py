@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sqlite3
@@ -27,14 +28,15 @@ _NEAR_BEST = 0.5
 _FIND = "SELECT rowid, text, source, rank FROM passages WHERE passages MATCH ? ORDER BY rank, rowid LIMIT ?"
 _HEADING = re.compile(r"#{1,6}\s+(.*?)\s*#*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
+_log = logging.getLogger(__name__)
 
 
 class FolderKnowledge:
     """Indexes a folder, with all below it, in memory. One thread at a time uses it.
 
-    Files that cannot be used (unreadable, no UTF-8 text, more than 1 MiB) are told to ``report`` by name, and left
-    out; so are those beyond 2,000 files or 50,000 passages. Hidden files and other endings than .md, .markdown and .txt
-    are not looked at, and links to folders are not followed.
+    Files and folders that cannot be used (unreadable, no UTF-8 in text or name, more than 1 MiB) are left out; so are
+    those beyond 2,000 files or 50,000 passages. ``report`` is told once, with the first; the log names all. Hidden
+    files and other endings than .md, .markdown and .txt are not looked at, and links to folders are not followed.
     """
 
     def __init__(self, folder: Path, clock: Clock, report: Callable[[str], None]) -> None:
@@ -42,6 +44,7 @@ class FolderKnowledge:
         self._clock = clock
         self._report = report
         self._index: sqlite3.Connection | None = None
+        self._left_out: list[str] = []
 
     def warm(self) -> float:
         """Read and index the folder; the ms it took. Raises ``StageError`` where there is no such folder."""
@@ -56,6 +59,7 @@ class FolderKnowledge:
         index.execute("CREATE VIRTUAL TABLE passages USING fts5(text, source UNINDEXED, tokenize='porter unicode61')")
         index.executemany("INSERT INTO passages(text, source) VALUES (?, ?)", self._passages())
         self._index = index
+        self._tell()
         return self._clock.now_ms() - started_ms
 
     def find(self, query: str, most: int) -> tuple[Passage, ...]:
@@ -84,36 +88,55 @@ class FolderKnowledge:
         count = 0
         for number, path in enumerate(self._files()):
             if number >= FILES or count >= PASSAGES:
-                self._report(f"The knowledge folder {self._folder} is too large: {path} and what follows is left out.")
+                self._leave_out(f"The knowledge folder is too large: {_shown(path)} and what follows is left out.")
                 return
-            text = self._text(path)
             source = path.relative_to(self._folder).as_posix()
+            if _shown(source) != source:
+                self._leave_out(f"{_shown(path)} is left out of the knowledge: its name is no UTF-8. Rename it.")
+                continue
+            text = self._text(path)
             for passage in passages_of(text) if text else ():
                 count += 1
                 yield passage, source
 
     def _files(self) -> Iterator[Path]:
-        for folder, folders, names in os.walk(self._folder):
+        for folder, folders, names in os.walk(self._folder, onerror=self._unreadable):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 if not name.startswith(".") and name.lower().endswith(_ENDINGS):
                     yield Path(folder, name)
 
+    def _unreadable(self, error: OSError) -> None:
+        self._leave_out(f"{_shown(error.filename)} is left out of the knowledge: {error.strerror or error}.")
+
+    def _leave_out(self, sentence: str) -> None:
+        self._left_out.append(sentence)
+        _log.warning("%s", sentence)
+
+    def _tell(self) -> None:
+        """One sentence for all that was left out."""
+        left_out, self._left_out = self._left_out, []
+        if len(left_out) > 1:
+            count = f"{len(left_out)} files or folders are left out of the knowledge"
+            self._report(f"{count}. The first: {left_out[0]} The session's log.txt names all.")
+        elif left_out:
+            self._report(left_out[0])
+
     def _text(self, path: Path) -> str:
         try:
             if path.stat().st_size > FILE_BYTES:
-                self._report(f"{path} is left out of the knowledge: it is larger than 1 MiB. Split it.")
+                self._leave_out(f"{_shown(path)} is left out of the knowledge: it is larger than 1 MiB. Split it.")
                 return ""
             raw = path.read_bytes() if path.is_file() else b""
         except OSError as error:
-            self._report(f"{path} is left out of the knowledge: {error.strerror or error}.")
+            self._leave_out(f"{_shown(path)} is left out of the knowledge: {error.strerror or error}.")
             return ""
         try:
             text = raw.decode("utf-8-sig")
         except UnicodeDecodeError:
             text = "\0"
         if "\0" in text:
-            self._report(f"{path} is left out of the knowledge: it is no UTF-8 text.")
+            self._leave_out(f"{_shown(path)} is left out of the knowledge: it is no UTF-8 text.")
             return ""
         return text
 
@@ -169,6 +192,11 @@ def passages_of(text: str) -> list[str]:
             words += piece
     emit()
     return found
+
+
+def _shown(path: Path | str) -> str:
+    """A path as text that can be written down, whatever bytes are in it."""
+    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _pieces(block: str) -> Iterable[list[str]]:

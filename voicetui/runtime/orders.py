@@ -37,7 +37,7 @@ from voicetui.events.reply import ContextReady, GenerationFailed
 from voicetui.events.session import Fault, Woke
 from voicetui.events.speak import Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, Microphone, Pcm16, Post, Speaker, StageError, Tier
-from voicetui.runtime.assembling import assemble
+from voicetui.runtime.assembling import Assembler
 from voicetui.runtime.changing import Changing
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
@@ -72,6 +72,7 @@ class Hands(Generic[SoundT]):
         self._workers = {
             name: parts.make_worker(name, clock) for name in ("transcribe", "score", "context", "synthesize", "echo")
         }
+        self._assembler = Assembler(parts.knowledge, self._workers["context"], clock, post)
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
@@ -96,8 +97,7 @@ class Hands(Generic[SoundT]):
                 self._newest_score = order.request
                 self._scopes.start_free(lambda: self._score(order), "score")
             case AssembleContext():
-                worker, notes = self._workers["context"], self._parts.knowledge
-                self._scopes.start_free(lambda: assemble(order, notes, worker, self._clock, self._post), "context")
+                self._scopes.start_free(lambda: self._assembler.assemble(order), "context")
             case Prewarm():
                 self._prewarmer.start(order)
             case Generate():
@@ -121,7 +121,7 @@ class Hands(Generic[SoundT]):
                 self._parts.ear.quicken(order.on)
             case UseDevice():
                 self.changing.use(order)
-            case ChangeDuplex():
+            case ChangeDuplex() if order.duplex == "half":
                 self._post(Fault("echo", order.reason, order.remedy), self._clock.now_ms())
             case EndSession():
                 self.ended.set()
