@@ -6,7 +6,7 @@ from tests.journal_builder import JournalBuilder
 from tests.rules.desk import Desk
 from voicetui.conversation.lookup import content_words
 from voicetui.events import Basis
-from voicetui.events.orders import AdoptContext, AssembleContext, Cancel, Commit, Generate, Message, Prewarm
+from voicetui.events.orders import AdoptContext, AssembleContext, Cancel, Commit, Generate, Message, Prewarm, Reject
 from voicetui.events.reply import ContextAssembled, Passage
 from voicetui.events.session import Said
 from voicetui.views.ledger import fold_ledger
@@ -158,3 +158,27 @@ def test_hit_refresh_and_waste_are_counted_and_drawn() -> None:
     assert [(span.kind, span.label) for span in spans] == [
         ("work", "bikes.md"), ("speculative", "bikes.md"), ("work", "boats.md"), ("discarded", "boats.md")
     ]  # fmt: skip
+
+
+def test_a_line_typed_while_the_person_speaks_is_looked_up_alone_and_answered() -> None:
+    desk = speaking("The red bike", "The red bike costs")
+    asked = len(desk.all(AssembleContext))
+    orders = desk.tell(Said("Any boats?"))
+    assert [type(order) for order in orders] == [Reject, AssembleContext], "the open words are dropped first"
+    for order in desk.all(AssembleContext)[asked - 1 :]:
+        find(desk, order=order)
+    assert len(desk.all(AssembleContext)) == asked + 1, "an answer leads to no further question"
+    assert desk.last(Commit).text == "Any boats?"
+
+
+def test_a_line_typed_at_settled_words_is_looked_up_alone_and_answered() -> None:
+    desk = speaking("The red")
+    desk.pauses(desk.now_ms + 100)
+    desk.words("The red bike.")
+    asked = len(desk.all(AssembleContext))
+    desk.tell(Said("Any boats?"))
+    desk.run_to(desk.now_ms + 3000)
+    for order in desk.all(AssembleContext)[asked - 1 :]:
+        find(desk, order=order)
+    assert len(desk.all(AssembleContext)) == asked + 1
+    assert [order.text for order in desk.all(Commit)] == ["Any boats?"]

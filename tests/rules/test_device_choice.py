@@ -113,3 +113,23 @@ def test_what_is_said_to_test_the_microphone_is_not_answered() -> None:
     assert len(desk.all(OpenUtterance)) == 1 and not desk.all(Transcribe)
     desk.turn("Why?", "Because.")
     assert desk.last(Commit).text == "Why?"
+
+
+def test_a_test_of_the_microphone_that_nobody_ends_is_over_after_its_time() -> None:
+    desk = Desk()
+    desk.tell(MicTested(True), 1000)
+    desk.run_to(3900)
+    desk.starts(3900)
+    assert not desk.all(OpenUtterance)
+    desk.pauses(4200)
+    desk.turn("Why?", "Because.", start_ms=4500)
+    assert desk.last(Commit).text == "Why?"
+
+
+def test_the_end_of_an_older_test_does_not_end_a_newer_one() -> None:
+    desk = Desk()
+    desk.tell(MicTested(True), 1000)
+    desk.tell(MicTested(False), 2000)
+    desk.tell(MicTested(True), 3000)
+    desk.starts(4500)
+    assert not desk.all(OpenUtterance)

@@ -101,6 +101,7 @@ class Judge:
         self.over = False
 
     def hear(self, orders: Sequence[Order]) -> None:
+        assert sum(isinstance(order, AssembleContext) for order in orders) <= 1, "nobody asks beside anybody else"
         for order in orders:
             assert not self.over, f"{order} after the end of the session"
             self._hear(order)
@@ -364,3 +365,22 @@ def test_whatever_happened_a_typed_turn_and_a_spoken_turn_are_answered_after_it(
     chaos.silence()
     assert desk.last(Commit).text.endswith(words)
     assert desk.last(Generate).basis == desk.last(Commit).basis
+
+
+@anything
+@given(seeds, duplexes, modes, st.integers(1, 120))
+def test_whatever_happened_what_is_looked_up_for_a_typed_turn_comes_to_an_end(
+    seed: int, duplex: str, overlap: str, steps: int
+) -> None:
+    chaos = Chaos(seed, duplex, overlap, knowledge=True)
+    for _ in range(steps):
+        chaos.step()
+    desk = chaos.desk
+    chaos.tell(GapStaged(()))
+    chaos.tell(Said("reset the red bike"))
+    chaos.silence()
+    for order in desk.all(AssembleContext):  # grows while answers lead to more
+        assert len(desk.all(AssembleContext)) < 2000
+        chaos.tell(ContextAssembled(order.context, order.turn, (), chaos.now_ms))
+    chaos.tell(ContextAssembled(desk.last(AssembleContext).context, desk.last(AssembleContext).turn, (), 0.0))
+    assert desk.last(Commit).text.endswith("reset the red bike")

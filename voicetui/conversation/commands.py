@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 
-from voicetui.conversation import endpoint, floor, speculate
+from voicetui.conversation import duplex, endpoint, floor, speculate
 from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Step
 from voicetui.events.orders import BargeIn, Commit, GateMic, PrepareTier, Reject, UseDevice
 from voicetui.events.session import (
+    MIC_TEST_MS,
     DeviceChosen,
     MicTested,
     Muted,
@@ -36,13 +37,13 @@ def commit_typed(step: Step) -> None:
     """Commit what was typed, as one turn, once nothing older is being answered; open speech is dropped for it."""
     if not step.state.typed or step.state.reply is not None or step.state.ending is not None:
         return
+    if step.state.utterance is not None:  # before the look-up: its words would be looked up in turn with these
+        step.order(Reject(step.state.utterance.number, "typed over", step.state.utterance.text))
+        step.set(utterance=None)
     text = " ".join(step.state.typed)
     if look_up(step, text):
         return
     step.set(typed=())
-    if step.state.utterance is not None:
-        step.order(Reject(step.state.utterance.number, "typed over", step.state.utterance.text))
-        step.set(utterance=None)
     basis = speculate.adopt(step, text, 0)
     step.order(Commit(basis, None, text, "typed"))
     step.set(carried="")
@@ -106,12 +107,17 @@ def device_chosen(step: Step, fact: DeviceChosen) -> None:
         floor.cut(step, state.reply, "interrupted", reason)
     if (fact.role == "input" or fact.renew) and state.utterance is not None and state.utterance.speaking:
         endpoint.give_up(step, reason)
+    if fact.role == "output":
+        duplex.speaker_chosen(step)
     step.order(UseDevice(fact.role, fact.name, fact.host, fact.renew))
 
 
 def mic_tested(step: Step, fact: MicTested) -> None:
-    """While the microphone is tested nothing that is said opens a turn; speech that is running is none, too."""
-    step.set(testing=fact.on)
+    """While the microphone is tested nothing that is said opens a turn; speech that is running is none, too.
+
+    The test ends by itself: whoever began it may be held up.
+    """
+    step.set(testing=fact.on, test_wake=step.wake(step.at_ms + MIC_TEST_MS, "microphone test") if fact.on else 0)
     if fact.on and step.state.utterance is not None and step.state.utterance.speaking:
         endpoint.reject(step, "microphone test", step.state.utterance.text)
 

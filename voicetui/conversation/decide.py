@@ -60,7 +60,7 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
     match fact:
         case SessionOpened():
             policy, setting = of_session(fact)
-            step.set(policy=policy, setting=setting, open=True)
+            step.set(policy=policy, setting=setting, opening_duplex=setting.duplex, open=True)
         case Ready():
             staged.quicken(step)
         case SpeechStarted():
@@ -146,6 +146,8 @@ def _command(step: Step, fact: Fact, at_ms: float) -> None:
 def _woke(step: Step, wake: int, at_ms: float) -> None:
     if wake == step.state.ungate_wake:
         commands.ungate(step)
+    if wake == step.state.test_wake:
+        step.set(testing=False)
     if wake == step.state.stop_wake and step.state.ending is not None:
         ending = step.state.ending
         step.set(ending=None)

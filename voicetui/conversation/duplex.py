@@ -40,7 +40,17 @@ def heard_itself(step: Step, turn: int, how: str) -> None:
 
 def lost(step: Step, fact: EchoLost) -> None:
     """Nothing is cancelled any more."""
+    step.set(echo_lost=True)
     _fall_back(step, fact.reason, _LOST_REMEDY)
+
+
+def speaker_chosen(step: Step) -> None:
+    """What was heard of the old speaker says nothing about the new one: the session is again as it began."""
+    step.set(self_heard=())
+    duplex = step.state.opening_duplex
+    if step.state.setting.duplex != duplex and not step.state.echo_lost:
+        step.order(ChangeDuplex(duplex, f"The speaker was changed: {duplex} duplex again."))
+        step.set(setting=msgspec.structs.replace(step.state.setting, duplex=duplex))
 
 
 def _fall_back(step: Step, why: str, remedy: str) -> None:

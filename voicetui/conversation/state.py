@@ -10,6 +10,7 @@ from voicetui.conversation.policy import Policy, Setting
 from voicetui.events.base import Basis, Order
 from voicetui.events.orders import WakeAt
 from voicetui.events.reply import Passage
+from voicetui.events.session import Duplex
 
 ClauseState = Literal["cut", "ordered", "ready", "playing", "done", "silent", "failed"]
 
@@ -222,6 +223,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     muted: bool = False
     testing: bool = False
     """The microphone is being tested."""
+    test_wake: int = 0
     talk_key: bool = False
     staged_turns: int = 0
     """Turns committed since the staged gaps were chosen: whose turn it is among them."""
@@ -232,6 +234,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """How loud the user was last, when nothing was played meanwhile."""
     self_heard: tuple[int, ...] = ()
     """The newest turns during whose replies the program heard itself."""
+    echo_lost: bool = False
+    """Nothing is cancelled any more, whatever the speaker."""
+    opening_duplex: Duplex = "half"
+    """What the session began with."""
     gated: bool = False
     ungate_wake: int = 0
     stop_wake: int = 0

@@ -131,8 +131,15 @@ class DeviceChosen(Fact, frozen=True):
     renew: bool = False
 
 
+MIC_TEST_MS = 3000.0
+"""How long a test of the microphone lasts, at most."""
+
+
 class MicTested(Fact, frozen=True):
-    """The user began, or ended, a test of the microphone. What is said meanwhile is not answered."""
+    """The user began, or ended, a test of the microphone. What is said meanwhile is not answered.
+
+    A test that nobody ends is over after ``MIC_TEST_MS``.
+    """
 
     on: bool
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from voicetui.events.session import MIC_TEST_MS
 from voicetui.runtime.engine import Levels
 from voicetui.tui.figures import MINUS
 from voicetui.tui.ink import Ink
 
-TEST_MS = 3000.0
 PIECE_MS = 20.0
 _NOTHING_DBFS = -100.0
 """Below this there is nothing, not even the noise of a converter."""
@@ -43,7 +43,7 @@ class MicTest:
 
     def take(self, now_ms: float, levels: Levels) -> None:
         """Add what was heard since the last call."""
-        end = int(min(now_ms, self.started_ms + TEST_MS) // PIECE_MS)
+        end = int(min(now_ms, self.started_ms + MIC_TEST_MS) // PIECE_MS)
         count = end - self._next
         if count > 0:
             wave = levels.raw_wave or levels.user_wave or (levels.user_dbfs,)
@@ -53,7 +53,7 @@ class MicTest:
 
     def left_ms(self, now_ms: float) -> float:
         """How much of the three seconds is left; 0 when the test is over."""
-        return max(0.0, self.started_ms + TEST_MS - now_ms)
+        return max(0.0, self.started_ms + MIC_TEST_MS - now_ms)
 
     def verdict(self) -> Verdict:
         """What is to be said of what was heard."""

@@ -135,6 +135,7 @@ class SessionStateView:
         self._user_speaks = False
         self._audible = False
         self._held = False
+        self._opening_echo: Echo = ""
         self._open_turns: set[int] = set()
         self._shown: SessionState | None = None
 
@@ -189,6 +190,7 @@ class SessionStateView:
                     echo=body.echo,
                     staged_gaps_ms=staged_gaps_of(body),
                 )
+                self._opening_echo = body.echo
                 self._set(tier=self._tier(body.tier))
             case Ready():
                 self._ready = True
@@ -214,7 +216,7 @@ class SessionStateView:
             case TalkKey() as body:
                 self._set(talk_key=body.down)
             case ChangeDuplex() as body:
-                self._set(duplex=body.duplex, echo="")
+                self._set(duplex=body.duplex, echo=self._opening_echo if body.duplex == "full" else "")
             case GateMic() as body:
                 self._set(mic_gated=body.closed)
             case _:
