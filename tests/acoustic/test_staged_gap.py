@@ -49,7 +49,7 @@ def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> tuple[li
     program told, ms.
     """
     lines = [Line(clip) for clip in islice(cycle(CLIPS), turns)]
-    summary, sound = hold(lines, folder, "--gap", ",".join(f"{gap_ms:g}" for gap_ms in asked_ms))
+    summary, sound = hold(lines, folder, "--headphones", "--gap", ",".join(f"{gap_ms:g}" for gap_ms in asked_ms))
     heard_ms = gaps_by_ear(sound)
     told = summary["turns"]
     assert isinstance(told, list)
