@@ -44,12 +44,13 @@ class PatientSelector(selectors.DefaultSelector):
 
 
 class HourEngine:
-    """A journal on manual time: one look, one frame later."""
+    """A journal on manual time: one look, one frame later. Within a frame time goes by as it does."""
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = entries
         self._due = 0
         self._now_ms = HOUR_MS
+        self._since_s = time.perf_counter()
         self.failure: BaseException | None = None
         self.running = True
         self._come_to_now()
@@ -57,11 +58,12 @@ class HourEngine:
     def advance(self) -> None:
         """The next frame."""
         self._now_ms += FRAME_MS
+        self._since_s = time.perf_counter()
         self._come_to_now()
 
     def now_ms(self) -> float:
-        """The manual time."""
-        return self._now_ms
+        """The manual time, and what went by since."""
+        return self._now_ms + min(FRAME_MS, (time.perf_counter() - self._since_s) * 1e3)
 
     def post(self, fact: Fact) -> None:
         """Nobody asks for anything."""
