@@ -134,7 +134,7 @@ def judge(sound: np.ndarray, lines: Sequence[Line]) -> list[Heard]:
 
 def agree(lines: Sequence[Line], folder: Path) -> tuple[list[float], list[float]]:
     """Hold and judge a conversation; the differences in gap and stop, journal minus ear, ms."""
-    summary, sound = hold(lines, folder)
+    summary, sound = hold(lines, folder, "--headphones")
     turns = summary["turns"]
     assert isinstance(turns, list)
     heard = judge(sound, lines)
