@@ -51,7 +51,7 @@ class EdgeLimits:
     slow_pause_ms: float = 128.0
     quick_pause_ms: float = 80.0
     onset_back_ms: float = 480.0
-    onset_gap_ms: float = 80.0
+    onset_gap_ms: float = 120.0
 
     def __post_init__(self) -> None:
         if not 0.0 < self.threshold < 1.0:
