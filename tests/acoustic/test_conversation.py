@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from tests.acoustic import bus as b
+from tests.acoustic.again import once_more
 from tests.acoustic.bus import Bus, bursts, levels, speak, speech_end
 
 pytestmark = [pytest.mark.acoustic, pytest.mark.models, pytest.mark.timeout(400)]
@@ -164,10 +165,13 @@ def agree(lines: Sequence[Line], folder: Path) -> tuple[list[float], list[float]
 
 
 def test_four_turns_and_a_barge_in_agree_with_the_ear(rig: object, tmp_path: Path) -> None:
-    gaps, stops = agree(SHORT, tmp_path)
-    assert max(map(abs, gaps)) <= AGREE_MS
-    assert len(stops) == 1
-    assert max(map(abs, stops)) <= AGREE_MS
+    def check(folder: Path) -> None:
+        gaps, stops = agree(SHORT, folder)
+        assert max(map(abs, gaps)) <= AGREE_MS
+        assert len(stops) == 1
+        assert max(map(abs, stops)) <= AGREE_MS
+
+    once_more(check, tmp_path)
 
 
 @pytest.mark.long

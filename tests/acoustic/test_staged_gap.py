@@ -15,6 +15,7 @@ import pytest
 import soxr
 from numpy.typing import NDArray
 
+from tests.acoustic.again import once_more
 from tests.acoustic.bus import AUDIBLE, HOP, RATE_HZ, Bus, bursts, levels, speech_end
 from tests.acoustic.test_conversation import AGREE_MS, ONE_CLIP_HOPS, ROOT, Line, hold
 from voicetui.config import assets
@@ -68,9 +69,13 @@ def differences(asked_ms: Sequence[float], turns: int, folder: Path) -> tuple[li
 @pytest.mark.parametrize("gap_ms", [200.0, 700.0])
 def test_three_turns_are_answered_after_the_gap_that_was_asked_for(rig: object, tmp_path: Path, gap_ms: float) -> None:
     """A machine that stands still for a moment makes a reply late; then the program says by how much."""
-    off_ms, untrue_ms = differences((gap_ms,), 3, tmp_path)
-    assert min(map(abs, off_ms)) <= EXACT_MS, "none was on time: the machine is not to blame"
-    assert max(map(abs, untrue_ms)) <= AGREE_MS
+
+    def check(folder: Path) -> None:
+        off_ms, untrue_ms = differences((gap_ms,), 3, folder)
+        assert min(map(abs, off_ms)) <= EXACT_MS, "none was on time: the machine is not to blame"
+        assert max(map(abs, untrue_ms)) <= AGREE_MS
+
+    once_more(check, tmp_path)
 
 
 @pytest.mark.long

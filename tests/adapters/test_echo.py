@@ -164,27 +164,6 @@ def test_without_an_echo_no_delay_is_invented(reply: tuple[PcmFloat, int]) -> No
 
 
 @pytest.mark.models
-def test_where_there_was_no_echo_a_person_over_the_next_reply_passes_whole_until_there_is_one(
-    reply: tuple[PcmFloat, int],
-) -> None:
-    canceller, room = EchoCanceller(), to_int16(echo_of(reply, -200.0))
-    cleaned(canceller, room, reply)
-    measured(canceller, 1)
-    said = to_float(read_audio(CLIPS / "stop-capital-of-japan.wav")[0])
-    person = to_float(room)
-    person[4 * RATE_HZ : 4 * RATE_HZ + len(said)] += 0.5 * said
-    held, raw = canceller.held, to_int16(person)
-    made = cleaned(canceller, raw, reply, first=len(room))
-    assert np.array_equal(made[held:], raw[: len(made) - held])
-    echo = to_int16(echo_of(reply, -12.0))
-    cleaned(canceller, echo, reply, first=2 * len(room))
-    found = measured(canceller, 2)
-    assert found is not None and found.delay_ms is not None
-    last = cleaned(canceller, echo, reply, first=3 * len(room))
-    assert level_dbfs(last[4 * RATE_HZ :]) < level_dbfs(echo[4 * RATE_HZ :]) - 20.0, "it is cancelled again"
-
-
-@pytest.mark.models
 @pytest.mark.parametrize("delay_ms", [-50.0, 580.0])
 def test_an_echo_outside_what_can_be_aligned_moves_the_reference(reply: tuple[PcmFloat, int], delay_ms: float) -> None:
     canceller, raw = EchoCanceller(), to_int16(echo_of(reply, -12.0, delay_ms))

@@ -38,9 +38,6 @@ _MOST_DELAY_MS: Final = 350.0
 
 _MOST_LEAD_SAMPLES: Final = 60 * RATE_HZ // 1000
 
-_NO_ECHO_DB: Final = 6.0
-"""A microphone that is no louder than this above the room while the reply is heard has no echo of it."""
-
 _KEPT_S: Final = 12.0
 _LONGEST_REASON: Final = 160
 """Letters of what a loader says that a line still has room for."""
@@ -100,7 +97,6 @@ class EchoCanceller:
         self._last: Pcm16 = np.zeros(LATENCY_SAMPLES, np.int16)
         self._lead = LEAD_SAMPLES
         self._meter = EchoMeter()
-        self._no_echo = False
         self.trouble = ""
         """Why it does not cancel any more: a sentence for a person."""
 
@@ -155,12 +151,7 @@ class EchoCanceller:
         return self._meter.measuring(self._reference, turn)
 
     def align(self, found: EchoMeasured) -> None:
-        """An echo that was found outside what AEC3 can align by itself moves the reference. Raises what making does.
-
-        Where there was none (headphones), sound passes as it is until there is one: AEC3 takes the first syllables over
-        a reply for an echo it does not know yet.
-        """
-        self._no_echo = found.delay_ms is None and found.heard_dbfs <= found.room_dbfs + _NO_ECHO_DB
+        """An echo that was found outside what AEC3 can align by itself moves the reference. Raises what making does."""
         if found.delay_ms is None:
             return
         after_ms = found.delay_ms + self._lead / RATE_HZ * 1e3
@@ -173,8 +164,7 @@ class EchoCanceller:
         self._last = late[len(near) :]
         if not self.trouble:
             try:
-                made = self._aec.process(near, far)
-                return late[: len(near)] if self._no_echo else made
+                return self._aec.process(near, far)
             except Exception as error:  # whatever a native library raises costs the cancelling, not the microphone
                 _log.exception("echo cancelling failed")
                 self.trouble = f"Echo cancelling failed ({type(error).__name__})."
