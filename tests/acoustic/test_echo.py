@@ -13,8 +13,12 @@ from tests.acoustic.again import once_more
 from tests.acoustic.conftest import Rig
 from tests.acoustic.test_conversation import LONG, SHORT, Line, hold
 
-pytest.importorskip("pywebrtc_audio", reason="there is no echo canceller on this platform")
-pytestmark = [pytest.mark.acoustic, pytest.mark.models, pytest.mark.timeout(400)]
+pytestmark = [
+    pytest.mark.usefixtures("canceller_package"),
+    pytest.mark.acoustic,
+    pytest.mark.models,
+    pytest.mark.timeout(400),
+]
 
 DELAY_MS = 120
 

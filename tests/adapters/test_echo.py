@@ -19,7 +19,7 @@ from voicetui.sound.rates import level_dbfs, to_float, to_int16
 from voicetui.sound.wav import read_audio
 from voicetui.speak.piper_voice import PiperVoice
 
-pytest.importorskip("pywebrtc_audio", reason="there is no echo canceller on this platform")
+pytestmark = pytest.mark.usefixtures("canceller_package")
 
 CLIPS = Path(__file__).resolve().parents[2] / "assets" / "clips"
 BLOCK = RATE_HZ // 50

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.absent import need_package
 from voicetui.events.orders import Message
 from voicetui.ports import ByteRead, Prefilled, Requested, StageError, StreamEnded, StreamItem, TokenRead
 from voicetui.reply.local_tier import LocalTier, default_threads
@@ -199,7 +200,7 @@ async def test_a_file_that_is_no_model_is_refused(tmp_path: Path) -> None:
 
 
 async def test_a_broken_model_is_refused(tmp_path: Path) -> None:
-    pytest.importorskip("xllamacpp")
+    need_package("xllamacpp")
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF\x03\x00\x00\x00" + bytes(100))
     with pytest.raises(StageError, match=r"could not load broken\.gguf") as caught:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.absent import absent
 from tests.sessions.stage import Heard, Stage, TimedWords, WatchedTier, assert_ended_in_order, clip
 from voicetui.events.orders import BargeIn, ChangeDuplex, Commit, Cut, Duck, OpenUtterance, Reject
 from voicetui.events.session import Fault
@@ -21,10 +21,7 @@ from voicetui.runtime.clock import ManualClock
 from voicetui.sound.echo import EchoCanceller
 from voicetui.speak.piper_voice import PiperVoice
 
-pytestmark = [
-    pytest.mark.models,
-    pytest.mark.skipif(importlib.util.find_spec("pywebrtc_audio") is None, reason="no echo canceller here"),
-]
+pytestmark = [pytest.mark.models, pytest.mark.usefixtures("canceller_package")]
 
 QUESTION_MS = 1000.0
 REPLIES = (
@@ -41,7 +38,7 @@ def echoing(
     try:
         path = path_of("piper-en_US-joe-medium")
     except ModelError as error:
-        pytest.skip(str(error))
+        absent(str(error))
     clock = ManualClock()
     clips = [(at_ms, (clip(name) * said).astype(np.int16)) for at_ms, name in lines]
     stage = Stage(tier=WatchedTier(clock, *REPLIES), clock=clock, clips=clips, voice=PiperVoice(path, clock=clock))
