@@ -229,11 +229,13 @@ def load(path: Path | None) -> list[Heard]:
 
 
 _SILENCES_MS = (200, 300, 400, 500, 600, 700, 800, 1000)
+_QUICK: dict[str, object] = {"turn_end": "model", "sure_ms": 240.0}
 SETTINGS: dict[str, dict[str, object]] = {
     **{f"silence {ms} ms": {"silence_ms": ms} for ms in _SILENCES_MS},
-    **{f"model, risk {risk:.2f}": {"turn_end": "model", "cut_off_risk": risk} for risk in (0.02, 0.03, 0.05, 0.1)},
-    "model, score alone": {"turn_end": "model", "words_odds": 1.0, "cut_off_risk": 0.15},
-    "model, words alone": {"turn_end": "model", "score_weight": 0.01},
+    "model": {"turn_end": "model"},
+    **{f"model, 240 ms, risk {risk:.2f}": _QUICK | {"cut_off_risk": risk} for risk in (0.02, 0.03, 0.05, 0.1)},
+    "model, score alone": _QUICK | {"words_odds": 1.0, "cut_off_risk": 0.15},
+    "model, words alone": _QUICK | {"score_weight": 0.01},
 }
 
 

@@ -25,7 +25,7 @@ REPLY = "One two three four five six. Seven eight nine ten eleven twelve."
 def scored_stage(
     *scores: float | StageError, bursts: list[tuple[float, float]], words: list[tuple[float, str]], **more: object
 ) -> Stage:
-    stage = twin_stage(REPLY, bursts=bursts, policy={"turn_end": "model"}, **more)
+    stage = twin_stage(REPLY, bursts=bursts, policy={"turn_end": "model", "sure_ms": 240}, **more)
     stage.parts.scorer = Scorer(ScriptedScorer(scores), stage.clock)
     stage.parts.transcriber = TimedWords(*words)
     return stage

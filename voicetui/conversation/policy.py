@@ -24,8 +24,12 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The silence that ends a turn whose last word asks for more ("and", "the", "um")."""
     turn_end: Literal["silence", "model"] = "silence"
     """Whether, in mode ``full``, the wait also goes by the sound of the voice, scored by a model."""
-    sure_ms: float = 240.0
-    """The silence that ends a turn of which score and words say that it is over: the least there is."""
+    sure_ms: float = 400.0
+    """The silence that ends a turn of which score and words say that it is over: the least there is.
+
+    On two cores no reply is ready before 500 ms (README, "Measured"), so a shorter wait is not heard; but it would end
+    a turn inside the 220 ms of a spoken comma.
+    """
     unsure_ms: float = 1200.0
     """The silence that ends a turn of which they do not, at most."""
     cut_off_risk: float = 0.05
