@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 RATE_HZ = 48_000
 HOP = RATE_HZ // 200
 """5 ms."""
+ONE_CLIP_HOPS = 240
 AUDIBLE = 10 ** (-50 / 20)
 
 
@@ -115,6 +116,11 @@ def bursts(channel: NDArray[np.float32], floor: float, gap_hops: int) -> list[tu
         else:
             found.append((hop, hop))
     return found
+
+
+def clips_said(user: NDArray[np.float32]) -> list[tuple[int, int]]:
+    """[first, last] hop of each thing the user said; pauses up to 1.2 s inside belong to it."""
+    return bursts(user, 10 ** (-45 / 20), ONE_CLIP_HOPS)
 
 
 def speech_end(channel: NDArray[np.float32], first: int, last: int) -> int:

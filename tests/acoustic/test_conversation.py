@@ -18,8 +18,8 @@ import numpy as np
 import pytest
 
 from tests.acoustic import bus as b
-from tests.acoustic.again import once_more
-from tests.acoustic.bus import Bus, bursts, levels, speak, speech_end
+from tests.acoustic.again import carried, once_more
+from tests.acoustic.bus import Bus, clips_said, levels, speak, speech_end
 
 pytestmark = [pytest.mark.acoustic, pytest.mark.models, pytest.mark.timeout(400)]
 
@@ -27,8 +27,6 @@ ROOT = Path(__file__).resolve().parents[2]
 CLIPS = ROOT / "assets" / "clips"
 AGREE_MS = 25.0
 HOP_MS = 5.0
-ONE_CLIP_HOPS = 240
-"""Pauses up to 1.2 s inside what the user says belong to one clip."""
 
 
 @dataclass
@@ -65,7 +63,10 @@ class Heard:
 
 
 def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, object], np.ndarray]:
-    """Hold the conversation, live with these ``options``; the session's summary and the bus's sound, float32 [n, 2]."""
+    """Hold the conversation, live with these ``options``; the session's summary and the bus's sound, float32 [n, 2].
+
+    Raises ``StumbledError`` where what was said did not get through whole.
+    """
     (folder / "voicetui.toml").write_text(
         f'[record]\nfolder = "{folder}/kept"\n'
         '[[tiers]]\nname = "local"\nkind = "local"\nmodel = "smollm2-135m-instruct"\nmax_tokens = 24\n'
@@ -91,6 +92,7 @@ def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, 
         rest = stderr.read()
         assert program.wait(20) == 0, "".join(talk) + rest
         sound = bus.sound()
+    carried(sound[:, 1], [CLIPS / f"{line.clip}.wav" for line in lines])
     return json.loads((folder / "out.json").read_text()), sound
 
 
@@ -110,7 +112,7 @@ def _talk(bus: Bus, lines: Sequence[Line]) -> None:
 
 def judge(sound: np.ndarray, lines: Sequence[Line]) -> list[Heard]:
     """What was heard of each line's turn, by the recording alone."""
-    said = bursts(sound[:, 1], 10 ** (-45 / 20), ONE_CLIP_HOPS)
+    said = clips_said(sound[:, 1])
     assert len(said) == len(lines), f"{len(said)} clips on the bus, {len(lines)} lines"
     voice = levels(sound[:, 0]) >= b.AUDIBLE
     heard = []

@@ -16,8 +16,8 @@ import soxr
 from numpy.typing import NDArray
 
 from tests.acoustic.again import once_more
-from tests.acoustic.bus import AUDIBLE, HOP, RATE_HZ, Bus, bursts, levels, speech_end
-from tests.acoustic.test_conversation import AGREE_MS, ONE_CLIP_HOPS, ROOT, Line, hold
+from tests.acoustic.bus import AUDIBLE, HOP, RATE_HZ, Bus, clips_said, levels, speech_end
+from tests.acoustic.test_conversation import AGREE_MS, ROOT, Line, hold
 from voicetui.config import assets
 from voicetui.rehearse.scenario import load_scenario
 from voicetui.sound.wav import read_audio
@@ -39,7 +39,7 @@ def gaps_by_ear(sound: NDArray[np.float32]) -> list[float]:
 def _gaps_at(sound: NDArray[np.float32]) -> list[float]:
     voice = np.flatnonzero(levels(sound[:, 0]) >= AUDIBLE)
     gaps_ms = []
-    for first, last in bursts(sound[:, 1], 10 ** (-45 / 20), ONE_CLIP_HOPS):
+    for first, last in clips_said(sound[:, 1]):
         end = speech_end(sound[:, 1], first, last) + 1
         gaps_ms.append((int(voice[voice >= end][0]) - end) * HOP * 1e3 / RATE_HZ)
     return gaps_ms
