@@ -24,7 +24,7 @@ from voicetui.events.speak import (
     SynthesisFailed,
 )
 from voicetui.ports import PcmFloat, StageError
-from voicetui.speak.audible import fade_edges, kept_span
+from voicetui.speak.audible import audible_span, frames_of
 from voicetui.speak.growing import GrowingClause
 from voicetui.speak.piper_voice import PiperVoice
 from voicetui.speak.scripted import ScriptedVoice
@@ -33,6 +33,28 @@ from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 from voicetui.speak.timing import GrowingPiece
 
 FIVE = "one two three four five"
+
+
+def kept_span(samples: PcmFloat, rate_hz: int, lead_ms: float, trail_ms: float) -> tuple[int, int]:
+    """What is left of a whole sentence: the plain form of the trimming, to compare with."""
+    span = audible_span(samples, rate_hz)
+    if span is None:
+        return 0, min(len(samples), frames_of(trail_ms, rate_hz))
+    first, end = span
+    return max(0, first - frames_of(lead_ms, rate_hz)), min(len(samples), end + frames_of(trail_ms, rate_hz))
+
+
+def fade_edges(samples: PcmFloat, rate_hz: int, fade_ms: float) -> PcmFloat:
+    """A copy of float32 [n] that rises from and falls to zero over ``fade_ms`` (or half of it, where it is shorter)."""
+    faded = samples.astype(np.float32, copy=True)
+    count = min(frames_of(fade_ms, rate_hz), len(faded) // 2)
+    if count == 0:
+        faded[:] = 0.0
+        return faded
+    ramp = np.arange(count, dtype=np.float32) / np.float32(count)
+    faded[:count] *= ramp
+    faded[-count:] *= ramp[::-1]
+    return faded
 
 
 @given(

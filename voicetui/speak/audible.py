@@ -42,28 +42,3 @@ def audible_span(samples: PcmFloat, rate_hz: int) -> tuple[int, int] | None:
         return None
     hop = hop_frames(rate_hz)
     return int(loud[0]) * hop, min(len(samples), (int(loud[-1]) + 1) * hop)
-
-
-def kept_span(samples: PcmFloat, rate_hz: int, lead_ms: float, trail_ms: float) -> tuple[int, int]:
-    """The frames of float32 [n] left when silence is cut to ``lead_ms`` before and ``trail_ms`` after what is audible.
-
-    Of a sound that is silent all through, ``trail_ms`` are left.
-    """
-    span = audible_span(samples, rate_hz)
-    if span is None:
-        return 0, min(len(samples), frames_of(trail_ms, rate_hz))
-    first, end = span
-    return max(0, first - frames_of(lead_ms, rate_hz)), min(len(samples), end + frames_of(trail_ms, rate_hz))
-
-
-def fade_edges(samples: PcmFloat, rate_hz: int, fade_ms: float) -> PcmFloat:
-    """A copy of float32 [n] that rises from and falls to zero over ``fade_ms`` (or half of it, where it is shorter)."""
-    faded = samples.astype(np.float32, copy=True)
-    count = min(frames_of(fade_ms, rate_hz), len(faded) // 2)
-    if count == 0:
-        faded[:] = 0.0
-        return faded
-    ramp = np.arange(count, dtype=np.float32) / np.float32(count)
-    faded[:count] *= ramp
-    faded[-count:] *= ramp[::-1]
-    return faded

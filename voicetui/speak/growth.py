@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -59,10 +59,9 @@ class Growth:
         """Samples that were made but not handed out."""
         return self._made - (self.clause.frames if self.clause else 0)
 
-    def all_of(self, pieces: list[GrowingPiece]) -> Iterator[GrowingPiece]:
-        """The clause's sentences, one after the other; all of them are needed to foresee the words' times."""
+    def foresee(self, pieces: list[GrowingPiece]) -> None:
+        """These are the clause's sentences: from all of them the words' times are foreseen."""
         self._pieces = pieces
-        yield from pieces
 
     def feed(self, part: PcmFloat) -> None:
         """The next samples of the current sentence, float32 [n]."""

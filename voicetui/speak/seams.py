@@ -1,4 +1,4 @@
-"""Trimming and fading a sentence's edges while it is still being made."""
+"""Trimming and fading a sentence's edges, also while it is still being made."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from voicetui.speak.audible import AUDIBLE_RMS, frames_of, hop_frames, hop_level
 
 
 class SeamTrim:
-    """What ``kept_span`` and ``fade_edges`` make of a whole sentence, piece by piece.
+    """A sentence's edges, piece by piece or all at once.
 
     Silence is cut to ``lead_ms`` before and ``trail_ms`` after what is audible; the edges rise from and fall to zero
-    over ``fade_ms``.  What may yet turn out to be the trailing silence is held back.
+    over ``fade_ms``.  What may yet turn out to be the trailing silence is held back.  Of a sentence that is silent all
+    through, ``trail_ms`` are left.
     """
 
     def __init__(self, rate_hz: int, lead_ms: float, trail_ms: float, fade_ms: float) -> None:

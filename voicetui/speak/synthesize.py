@@ -14,9 +14,10 @@ from voicetui.events.orders import Synthesize
 from voicetui.events.speak import ClauseSynthesized, Discarded, SynthesisFailed
 from voicetui.ports import RATE_HZ, Clock, PcmFloat, Post, Voice
 from voicetui.sound.rates import resampled_count
-from voicetui.speak.audible import audible_span, fade_edges, kept_span
+from voicetui.speak.audible import audible_span
 from voicetui.speak.growing import GrowingClause
 from voicetui.speak.growth import FADE_MS, TRAIL_MS, Growth, lead_ms
+from voicetui.speak.seams import SeamTrim
 from voicetui.speak.timing import Group, GrowingPiece, TimedPiece, estimated_spans, moved, spans_from_groups
 from voicetui.speak.words import Span
 
@@ -180,7 +181,9 @@ class Synthesizer:
             return None
         growth = Growth(order, self._voice.rate_hz, self._clock, waited_ms, begun)
         try:
-            for piece in growth.all_of(streamed(order.spoken)):
+            pieces = streamed(order.spoken)
+            growth.foresee(pieces)
+            for piece in pieces:
                 for part in piece.parts:
                     if not is_current(order.basis):
                         raise _Void(growth.withheld + len(part))
@@ -210,9 +213,9 @@ class Synthesizer:
                 first_audio_ms = self._clock.now_ms()
             if not is_current(order.basis):
                 raise _Void(raw_samples)
-            safe = _safe(piece.samples)
-            first, end = kept_span(safe, self._voice.rate_hz, lead_ms(order, sentence), TRAIL_MS)
-            joined.append(fade_edges(safe[first:end], self._voice.rate_hz, FADE_MS))
+            trim = SeamTrim(self._voice.rate_hz, lead_ms(order, sentence), TRAIL_MS, FADE_MS)
+            joined += [trim.feed(_safe(piece.samples)), trim.finish()]
+            first, end = trim.first, trim.given
             if groups is not None and piece.groups is not None:
                 groups += [moved(group, first, end, length) for group in piece.groups]
             else:
