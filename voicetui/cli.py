@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import re
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from voicetui import __version__
+from voicetui import commands as recorded_commands
 from voicetui.benchmark import add_arguments as _add_bench
 from voicetui.config import Config, ConfigError, assets, load_config
 
@@ -31,6 +33,7 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
 def run(argv: Sequence[str] | None = None) -> int:
     """Run a command; its exit status. Errors a person can meet are one message on stderr."""
     arguments = _parser().parse_args(argv)
+    from voicetui.journal.recorded import RecordedError
     from voicetui.models import ModelError
     from voicetui.ports import SoundError, StageError
     from voicetui.rehearse.scenario import ScenarioError
@@ -40,7 +43,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     except ConfigError as error:
         print(f"voicetui: {error}", file=sys.stderr)
         return 2
-    except (ModelError, SoundError, StageError, ScenarioError) as error:
+    except (ModelError, RecordedError, SoundError, StageError, ScenarioError) as error:
         print(f"voicetui: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -290,6 +293,15 @@ def _parser() -> argparse.ArgumentParser:
         if add is not None:
             add(sub)
         sub.set_defaults(command=command)
+    for name in recorded_commands.NAMES:
+        module = importlib.import_module(f"voicetui.commands.{name}")
+        summary = (module.__doc__ or "").partition("\n")[0]
+        sub = commands.add_parser(
+            name, help=summary.rstrip("."), description=summary, argument_default=argparse.SUPPRESS
+        )
+        _add_common(sub)
+        module.add_arguments(sub)
+        sub.set_defaults(command=module.command)
     return parser
 
 

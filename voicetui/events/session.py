@@ -35,7 +35,10 @@ class TierFacts(Fact, frozen=True):
 
 
 class SessionOpened(Fact, frozen=True):
-    """First fact of a session. ``config`` is the effective configuration as JSON-ready values, secrets removed."""
+    """First fact of a session. ``config`` is the effective configuration as JSON-ready values, secrets removed.
+
+    ``parent`` is the session whose recorded microphone is heard again in this one.
+    """
 
     session: str
     started_utc: str
@@ -47,6 +50,7 @@ class SessionOpened(Fact, frozen=True):
     source: str
     config: dict[str, object]
     echo: Echo = ""
+    parent: str = ""
 
 
 class Ready(Fact, frozen=True):

@@ -1,0 +1,11 @@
+"""Commands that work on recorded sessions, one file each.
+
+Such a file has a docstring whose first line is the command's help, ``add_arguments(parser)`` and
+``command(arguments) -> int``, the exit status. It imports what it needs inside its functions, so that ``--help`` is
+quick. What goes wrong is raised as an error that ``voicetui.cli.run`` tells in one sentence.
+"""
+
+from __future__ import annotations
+
+NAMES: tuple[str, ...] = ()
+"""The commands there are, in the order ``voicetui --help`` shows them; each is a file of that name."""

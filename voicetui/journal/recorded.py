@@ -1,0 +1,88 @@
+"""A session on disk: finding it by what a person calls it, and opening it whatever state it is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from voicetui.events import Entry
+from voicetui.events.session import SessionOpened
+from voicetui.journal.append import JOURNAL_NAME
+from voicetui.journal.codec import Header
+from voicetui.journal.read import Problem, read_journal
+
+NEWEST = "latest"
+
+
+class RecordedError(Exception):
+    """A session cannot be opened. ``str(error)`` says what happened, where, and what to do next."""
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A session as far as it can be read: its entries in order, and what was wrong with its journal.
+
+    Its two tracks are read apart (``voicetui.sound.wav.read_parts(folder, "user")`` and ``"reply"``).
+    """
+
+    folder: Path
+    header: Header | None
+    entries: tuple[Entry, ...]
+    problems: tuple[Problem, ...]
+
+    @property
+    def name(self) -> str:
+        """What people call it: its folder's name."""
+        return self.folder.name
+
+    @property
+    def opened(self) -> SessionOpened | None:
+        """What the session began with; None where the journal has lost that."""
+        return next((entry.body for entry in self.entries if isinstance(entry.body, SessionOpened)), None)
+
+
+def session_folders(recordings: Path) -> list[Path]:
+    """Every folder in ``recordings`` that holds a journal, oldest first by name."""
+    if not recordings.is_dir():
+        return []
+    return sorted(folder for folder in recordings.iterdir() if (folder / JOURNAL_NAME).is_file())
+
+
+def find_session(called: str, recordings: Path) -> Path:
+    """The folder of the session ``called`` so.
+
+    That is a path (the folder, or its journal), a name in ``recordings``, the beginning of one that only one has, or
+    "latest". Raises ``RecordedError``.
+    """
+    path = Path(called).expanduser()
+    if path.name == JOURNAL_NAME and path.is_file():
+        return path.parent
+    for folder in (path, recordings / called):
+        if (folder / JOURNAL_NAME).is_file():
+            return folder
+    known = session_folders(recordings)
+    if called == NEWEST and known:
+        return known[-1]
+    alike = [folder for folder in known if called and folder.name.startswith(called)]
+    if len(alike) == 1:
+        return alike[0]
+    if alike:
+        names = ", ".join(folder.name for folder in alike[:5])
+        raise RecordedError(f"{called} begins the names of {len(alike)} sessions: {names}. Write more of it.")
+    if path.is_dir():
+        raise RecordedError(f"{path} holds no {JOURNAL_NAME}, so it is no session. Name the folder of a recorded one.")
+    raise RecordedError(
+        f"There is no session {called!r}, neither as a folder nor in {recordings}. `voicetui sessions` lists them."
+    )
+
+
+def open_recorded(folder: Path) -> Recorded:
+    """The session in ``folder``, finished, torn or still being written. Raises ``RecordedError``."""
+    try:
+        journal = read_journal(folder)
+    except OSError as error:
+        reason = error.strerror or error
+        raise RecordedError(
+            f"{folder / JOURNAL_NAME} cannot be read: {reason}. Check the file's permissions."
+        ) from error
+    return Recorded(folder, journal.header, journal.entries, journal.problems)
