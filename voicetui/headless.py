@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -26,15 +26,23 @@ from voicetui.wiring import Choice, Wired, converse, wire
 class Teller:
     """Prints what happens: turns on ``out``, talk on ``talk``."""
 
-    def __init__(self, wired: Wired, out: TextIO, talk: TextIO) -> None:
-        self._wired = wired
+    def __init__(
+        self,
+        entries_since: Callable[[int], Sequence[Entry]],
+        out: TextIO,
+        talk: TextIO,
+        summary: Callable[[], dict[str, Any]] | None = None,
+    ) -> None:
+        """``summary`` is asked for at the end of every turn; without it what came so far is summed up."""
+        self._entries_since = entries_since
         self._out = out
         self._talk = talk
+        self._summary = summary or (lambda: summarise(entries_since(0)))
         self._told = 0
 
     def tell(self) -> None:
         """Print what the journal got since the last call."""
-        entries = self._wired.journal.entries_since(self._told)
+        entries = self._entries_since(self._told)
         self._told += len(entries)
         for entry in entries:
             self._one(entry)
@@ -60,7 +68,7 @@ class Teller:
                 pass
 
     def _turn(self, number: int) -> None:
-        summary = summarise(self._wired.journal.entries_since(0))
+        summary = self._summary()
         turn = next((turn for turn in summary["turns"] if turn["turn"] == number), None)
         if turn is None:
             return
@@ -76,7 +84,8 @@ class Teller:
         )
 
     def _say(self, text: str) -> None:
-        print(text, file=self._talk, flush=True)
+        """One line; what a journal from elsewhere may hold must not steer the terminal."""
+        print("".join(each if each.isprintable() else " " for each in text), file=self._talk, flush=True)
 
 
 def _drafts(turn: dict[str, Any]) -> str:
@@ -106,7 +115,7 @@ async def run_headless(
 
 async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence[str]) -> None:
     session = wired.session
-    teller = Teller(wired, sys.stdout, sys.stderr)
+    teller = Teller(wired.journal.entries_since, sys.stdout, sys.stderr)
     feed_person = session.on_entries
 
     def told() -> None:
@@ -135,17 +144,27 @@ async def _stop_after(wired: Wired, seconds: float) -> None:
 def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
     summary = summarise(wired.journal.entries_since(0))
     lag = wired.session.lag.quantile_ms(0.99)
+    tell_figures(summary, sys.stderr)
+    if lag is not None:
+        print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
+    if json_file is not None:
+        write_summary(summary, json_file)
+    lost = any(isinstance(entry.body, DeviceLost) for entry in wired.journal.entries_since(0))
+    return 1 if refused or lost else 0
+
+
+def tell_figures(summary: dict[str, Any], talk: TextIO) -> None:
+    """Print what all turns say together."""
     for name, gap in (("gap", summary["gap_ms"]), ("staged gap", summary["staged_gap_ms"])):
         if gap is not None and gap["n"]:
             before = "staged_" if name == "staged gap" else ""
             median = f"median {name} {gap['p50']:.0f} ms, max {gap['max']:.0f} ms, n = {gap['n']}"
             counts = f"cut-offs {summary[before + 'cut_offs']}, collisions {summary[before + 'collisions']}"
-            print(f"{median}, {counts}", file=sys.stderr)
+            print(f"{median}, {counts}", file=talk)
     if summary["ledger"]["turns"]:
-        print(summary["ledger"]["verdict"], file=sys.stderr)
-    if lag is not None:
-        print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
-    if json_file is not None:
-        json_file.write_text(json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
-    lost = any(isinstance(entry.body, DeviceLost) for entry in wired.journal.entries_since(0))
-    return 1 if refused or lost else 0
+        print(summary["ledger"]["verdict"], file=talk)
+
+
+def write_summary(summary: dict[str, Any], json_file: Path) -> None:
+    """Write the summary as JSON. Raises ``OSError``."""
+    json_file.write_text(json.dumps(summary, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")

@@ -1,0 +1,54 @@
+"""Show a recorded session as it was, on the screen or as lines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from voicetui.journal.recorded import Recorded
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What showing takes."""
+    parser.add_argument(
+        "--headless", action="store_true", default=False, help="no screen: one line for each turn, then the figures"
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Open it; the exit status."""
+    from voicetui.config import load_config, recordings_folder
+    from voicetui.journal.recorded import find_session, open_recorded
+
+    json_file = Path(arguments.json) if arguments.json else None
+    if json_file is not None and not json_file.parent.is_dir():
+        print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
+        return 2
+    folder = find_session(arguments.session, recordings_folder(load_config(arguments.config)[0]))
+    if arguments.headless or json_file is not None:
+        return _tell(open_recorded(folder), json_file)
+    print("voicetui: the replay screen is not there yet. Use --headless.", file=sys.stderr)
+    return 2
+
+
+def _tell(recorded: Recorded, json_file: Path | None) -> int:
+    """Print what a session without a screen would have printed."""
+    from voicetui.headless import Teller, tell_figures, write_summary
+    from voicetui.views.summary import summarise
+
+    print(f"replay of {recorded.name}, {recorded.folder}", file=sys.stderr)
+    for problem in recorded.problems:
+        print(f"journal.jsonl, line {problem.line}: {problem.message}", file=sys.stderr)
+    summary = summarise(recorded.entries)
+    Teller(lambda first: recorded.entries[first:], sys.stdout, sys.stderr, lambda: summary).tell()
+    tell_figures(summary, sys.stderr)
+    if json_file is not None:
+        try:
+            write_summary(summary, json_file)
+        except OSError as error:
+            print(f"voicetui: {json_file}: {error.strerror or error}. Name another file.", file=sys.stderr)
+            return 1
+    return 0
