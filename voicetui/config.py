@@ -77,6 +77,7 @@ class Endpoint(_Table, frozen=True):
     silence_ms: Positive = 500
     sure_ms: Positive = _RULES.sure_ms
     unsure_ms: Positive = _RULES.unsure_ms
+    reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
     cut_off_risk: Share = _RULES.cut_off_risk
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = _RULES.words_odds
@@ -162,6 +163,7 @@ class Config(_Table, frozen=True):
             turn_end=self.endpoint.policy,
             sure_ms=self.endpoint.sure_ms,
             unsure_ms=self.endpoint.unsure_ms,
+            reply_wait_ms=self.endpoint.reply_wait_ms,
             cut_off_risk=self.endpoint.cut_off_risk,
             score_weight=self.endpoint.score_weight,
             words_odds=self.endpoint.words_odds,

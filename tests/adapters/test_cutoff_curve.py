@@ -31,17 +31,27 @@ def test_a_clip_is_decided_as_if_its_pause_had_another_length() -> None:
 
 
 def test_commits_come_when_the_rules_would_give_them() -> None:
-    ((at_ms, commit),) = decided(CLIP.edges, turn_end="model")
-    assert (at_ms, commit.text, commit.silence_ms) == (3740, QUESTION, 240)
-    assert [at_ms for at_ms, _ in decided(CLIP.edges, silence_ms=400)] == [2400, 3900]
+    (turn,) = decided(CLIP.edges, turn_end="model")
+    assert (turn.at_ms, turn.commit.text, turn.commit.silence_ms) == (3740, QUESTION, 240)
+    assert [turn.at_ms for turn in decided(CLIP.edges, silence_ms=400)] == [2400, 3900]
+
+
+def test_a_turn_stays_open_for_its_reply_which_is_heard_no_later() -> None:
+    (at_once,) = decided(CLIP.edges, turn_end="model")
+    (held,) = decided(CLIP.edges, turn_end="model", reply_wait_ms=700)
+    assert at_once.heard_ms == held.heard_ms == 3610 + 110 + 200 + 75 + 40
+    assert (held.at_ms, held.commit.held_ms) == (3610 + 110 + 200 + 75, held.at_ms - at_once.at_ms)
 
 
 def test_cut_offs_and_waits_are_counted() -> None:
     finished = Heard(QUESTION, "nobody", False, None, CLIP.edges[2:])
     found = tally([CLIP, finished], silence_ms=450)
     assert (found.pauses, found.cut_offs, found.short, found.short_cut_offs) == (7, 5, 5, 3)
-    assert found.heard == 3, "a reply needs 600 ms: up to such a pause the turn is taken back unheard"
-    assert found.delays_ms == [450]
+    assert found.heard == 4, "a reply is heard after 535 ms: up to such a pause the turn is taken back unheard"
+    assert (found.waits_ms, found.gaps_ms) == ([450], [535])
+    at_once, held = (tally([CLIP], silence_ms=350, reply_wait_ms=wait_ms) for wait_ms in (0, 700))
+    assert (at_once.cut_offs, held.cut_offs) == (6, 5), "a turn stays open for 495 ms, until its reply is there"
+    assert at_once.heard == held.heard == 4
 
 
 @pytest.mark.models
@@ -51,5 +61,7 @@ def test_the_model_often_answers_in_half_the_time_of_silence_and_cuts_off_less(
     models = Models()
     clips = [heard_as(models, sentence, "rms") for sentence in (*PAUSED[10:20:2], *FINISHED[:6])]
     silence, model = tally(clips, silence_ms=500), tally(clips, turn_end="model")
-    assert sorted(model.delays_ms)[2] <= 250 < min(silence.delays_ms)
+    assert sorted(model.waits_ms)[2] <= 250 < min(silence.waits_ms)
     assert model.cut_offs < silence.cut_offs and model.heard < silence.heard
+    held = tally(clips, turn_end="model", reply_wait_ms=700)
+    assert held.cut_offs <= model.cut_offs and sorted(held.gaps_ms) == sorted(model.gaps_ms)

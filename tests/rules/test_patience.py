@@ -12,12 +12,12 @@ from voicetui.events.listen import Evidence, TurnScored
 from voicetui.events.orders import Commit, EndTurn, ScoreTurn, Transcribe, WakeAt
 from voicetui.events.session import Fault, StopAsked
 
-RULES = Policy(sure_ms=240.0)
+RULES = Policy()
 QUESTION = "What is the capital of France?"
 
 
 def desk_of(**policy: object) -> Desk:
-    return Desk(**{"turn_end": "model", "sure_ms": RULES.sure_ms, **policy})
+    return Desk(**{"turn_end": "model", **policy})
 
 
 def waited(text: str, score: float, own_ms: tuple[float, ...] = (), clear: bool = True) -> float:

@@ -23,9 +23,14 @@ REPLY = "One two three four five six. Seven eight nine ten eleven twelve."
 
 
 def scored_stage(
-    *scores: float | StageError, bursts: list[tuple[float, float]], words: list[tuple[float, str]], **more: object
+    *scores: float | StageError,
+    bursts: list[tuple[float, float]],
+    words: list[tuple[float, str]],
+    reply_wait_ms: float = 0,
+    **more: object,
 ) -> Stage:
-    stage = twin_stage(REPLY, bursts=bursts, policy={"turn_end": "model", "sure_ms": 240}, **more)
+    policy = {"turn_end": "model", "reply_wait_ms": reply_wait_ms}
+    stage = twin_stage(REPLY, bursts=bursts, policy=policy, **more)
     stage.parts.scorer = Scorer(ScriptedScorer(scores), stage.clock)
     stage.parts.transcriber = TimedWords(*words)
     return stage
@@ -42,6 +47,19 @@ def test_what_sounds_and_reads_finished_is_answered_after_a_quarter_of_a_second_
     assert [mark.label for mark in timeline.marks if mark.kind == "commit"] == [turn.ended_by]
     assert turn.ended_by in [span.label for span in timeline.spans if span.lane == "endpoint"]
     assert_ended_in_order(stage)
+
+
+def test_the_time_a_turn_stays_open_for_its_reply_is_charged_to_the_work_it_waited_for() -> None:
+    stage = scored_stage(0.97, bursts=[(1000, 2000)], words=[(2000, "That is all.")], reply_wait_ms=700)
+    stage.parts.make_worker = lambda name, clock: SlowWorker(clock, {"transcribe": 90, "synthesize": 200}.get(name, 0))
+    stage.run_to(6000)
+    (commit,) = stage.all(Commit)
+    assert commit.body.silence_ms == 240 and commit.body.held_ms == pytest.approx(commit.at - 2240, abs=5)
+    (turn,) = fold_latency(stage.entries)
+    assert turn.ended_by == f"turn model, 240 ms, score 0.97, open {commit.body.held_ms:.0f} ms more for the reply"
+    stages = turn.stages_ms
+    assert stages.endpoint == pytest.approx(100, abs=20), "the pause was noticed, and work began"
+    assert stages.transcribe == pytest.approx(90, abs=10) and stages.synthesize == pytest.approx(200, abs=20)
 
 
 def test_thinking_pauses_of_700_ms_and_a_trailing_um_keep_one_turn() -> None:

@@ -164,7 +164,7 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
         endpoint.silence_over(step)
     elif purpose == "partial":
         utterance_words.partial_due(step, at_ms)
-    else:
+    elif purpose != "reply_wait":  # which only lets the commit be decided that was put off
         barge_in.lasted(step, purpose, at_ms)
 
 

@@ -146,12 +146,16 @@ def commit_if_over(step: Step) -> None:
         return
     if look_up(step, text):
         return
+    if _held_for_reply(step, utterance, text):
+        return
     basis = speculate.adopt(step, text, utterance.revision)
     wait = utterance.wait or Wait(_silence_ms(step), "silence")
     if utterance.key_up:
         step.order(Commit(basis, utterance.number, text, "key"))
     else:
-        step.order(Commit(basis, utterance.number, text, wait.reason, wait.ms, utterance.pause.score))
+        pause = utterance.pause
+        held_ms = 0.0 if pause.over_ms is None else max(0.0, step.now_ms - pause.over_ms)
+        step.order(Commit(basis, utterance.number, text, wait.reason, wait.ms, pause.score, held_ms))
     step.set(utterance=None, carried="", closed=Closed(utterance.number, utterance.text))
     floor.begin(step, basis, text, utterance.pause.user_end_ms)
 
@@ -210,8 +214,23 @@ def _reconsider(step: Step) -> None:
     score = utterance.pause.score
     wait = patience.wait_for(step.state.policy, _silence_ms(step), score, words, step.state.own_pauses_ms)
     if wait != utterance.wait:
-        step.utter(wait=wait, silence_over=False)
+        pause = msgspec.structs.replace(utterance.pause, over_ms=None)
+        step.utter(wait=wait, silence_over=False, pause=pause)
         step.utter_wake("endpoint", utterance.pause.user_end_ms + wait.ms)
+
+
+def _held_for_reply(step: Step, utterance: Utterance, text: str) -> bool:
+    """Whether the turn, which is over, stays open: its draft cannot be heard yet, so nothing is late for it."""
+    pause = utterance.pause
+    if pause is None or pause.user_end_ms is None or utterance.key_up or not speculate.unready(step, text):
+        return False
+    until_ms = pause.user_end_ms + step.state.policy.reply_wait_ms
+    if step.now_ms >= until_ms:
+        return False
+    if pause.over_ms is None:
+        step.utter(pause=msgspec.structs.replace(pause, over_ms=step.now_ms))
+        step.utter_wake("reply_wait", until_ms)
+    return True
 
 
 def _silence_ms(step: Step) -> float:

@@ -24,11 +24,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The silence that ends a turn whose last word asks for more ("and", "the", "um")."""
     turn_end: Literal["silence", "model"] = "silence"
     """Whether, in mode ``full``, the wait also goes by the sound of the voice, scored by a model."""
-    sure_ms: float = 400.0
-    """The silence that ends a turn of which score and words say that it is over: the least there is.
-
-    On two cores no reply is ready before 500 ms (README, "Measured"), so a shorter wait is not heard; but it would end
-    a turn inside the 220 ms of a spoken comma.
+    sure_ms: float = 240.0
+    """The silence that ends a turn of which score and words say that it is over: the least there is."""
+    reply_wait_ms: float = 0.0
+    """A turn that is over stays open until its draft could be heard, but no longer than this silence: whoever goes on
+    meanwhile is not cut off, and no reply is later for it. 0: it is committed at once.
     """
     unsure_ms: float = 1200.0
     """The silence that ends a turn of which they do not, at most."""

@@ -42,6 +42,16 @@ def adopt(step: Step, text: str, revision: int) -> Basis:
     return new_basis(step, revision)
 
 
+def unready(step: Step, text: str) -> bool:
+    """Whether a draft for these words is on its way, and nothing of it could be heard yet."""
+    draft = step.state.draft
+    if draft is None or draft.staged or not same_words(draft.user_text, text):
+        return False
+    if any(clause.state == "ready" for clause in draft.clauses):
+        return False
+    return not draft.generated or any(clause.state in ("cut", "ordered") for clause in draft.clauses)
+
+
 def new_basis(step: Step, revision: int) -> Basis:
     """The next attempt at the next turn."""
     step.set(attempt=step.state.attempt + 1)

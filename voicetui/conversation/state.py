@@ -23,6 +23,8 @@ class Pause(msgspec.Struct, frozen=True):
     scoring: int = 0
     """The request whose score this pause waits for; answers to others mean nothing."""
     score: float | None = None
+    over_ms: float | None = None
+    """Since when the turn counts as over, and only waits for its draft's first sound."""
 
 
 class Words(msgspec.Struct, frozen=True):

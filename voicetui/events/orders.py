@@ -105,7 +105,8 @@ class Commit(Order, frozen=True):
     """The turn is over, on this basis. ``utterance`` is None for a typed turn.
 
     ``text`` is the user's text; ``reason`` why it is over ("silence", "turn model", "unfinished words", "typed",
-    "key", "staged"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said, if it did.
+    "key", "staged"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said, if it did;
+    ``held_ms`` how long, after that, the turn stayed open for the first sound of its reply.
     """
 
     basis: Basis
@@ -114,6 +115,7 @@ class Commit(Order, frozen=True):
     reason: str
     silence_ms: float | None = None
     score: float | None = None
+    held_ms: float = 0.0
 
 
 class Synthesize(Order, frozen=True):

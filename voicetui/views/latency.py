@@ -222,9 +222,12 @@ def _path(turn: _Turn, work: Work, points: Points) -> Step:
     """What the first audible sample waited for, as steps back to the user's last sound."""
     clause = work.first_clause_number()
     transcript = _transcript_step(turn, work)
-    commit = Step("endpoint", points.user_end, points.committed)
+    over_ms = points.committed
+    if over_ms is not None and turn.commit is not None:
+        over_ms -= turn.commit.held_ms  # what it was put off for is charged where the time went
+    commit = Step("endpoint", points.user_end, over_ms)
     if turn.commit_waited_for_words:
-        commit = Step("endpoint", None, points.committed, (transcript,))
+        commit = Step("endpoint", None, over_ms, (transcript,))
     committed_first = (commit,) if turn.committed_seq < work.asked_seq else ()
     context = Step("context", work.context_started_ms, points.context, (transcript, *committed_first))
     token = Step("first_token", work.connect_started_ms(), points.first_token, (context,))

@@ -150,11 +150,13 @@ class UserLanes:
 
 
 def why_over(commit: Commit) -> str:
-    """Why the turn was over: the reason, the silence it was measured against, and the model's score.
+    """Why the turn was over: the reason, the silence it was measured against, the model's score, and for how long it
+    stayed open for its reply.
 
     >>> why_over(Commit(Basis(1, 1, 1), 1, "Hello.", "turn model", 240.0, 0.97))
     'turn model, 240 ms, score 0.97'
     """
     silence = f", {commit.silence_ms:.0f} ms" if commit.silence_ms is not None else ""
     score = f", score {commit.score:.2f}" if commit.score is not None else ""
-    return commit.reason + silence + score
+    held = f", open {commit.held_ms:.0f} ms more for the reply" if round(commit.held_ms) else ""
+    return commit.reason + silence + score + held
