@@ -1,32 +1,5 @@
-"""What a gap of so many milliseconds reads as: a word, a shape and an ink for each band."""
+"""The bands of gaps, whose inks are the themes'."""
 
-from __future__ import annotations
+from voicetui.views.bands import BANDS, Band, band
 
-from dataclasses import dataclass
-
-from voicetui.tui.ink import Ink
-
-
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Gaps up to ``upto_ms``. ``word`` for tight places, ``says`` the meaning; ``shape`` tells it without colour."""
-
-    upto_ms: float
-    word: str
-    says: str
-    shape: str
-    ink: Ink
-
-
-BANDS: tuple[Band, ...] = (
-    Band(300, "conversation", "reads as conversation: people leave about 200 ms", "●", "band-conversation"),
-    Band(500, "quick", "quick", "◆", "band-quick"),
-    Band(1000, "workable", "noticeably machine-like, workable", "▲", "band-workable"),
-    Band(1500, "slow", "slow", "■", "band-slow"),
-    Band(float("inf"), "too late", "the caller talks again, thinking they were not heard", "×", "band-late"),
-)
-
-
-def band(gap_ms: float) -> Band:
-    """The band a gap falls into; a gap below 0 (the reply began over the user's speech) is in the first."""
-    return next(each for each in BANDS if gap_ms <= each.upto_ms)
+__all__ = ["BANDS", "Band", "band"]
