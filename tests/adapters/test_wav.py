@@ -19,6 +19,7 @@ import soundfile
 
 from tests.adapters.stub_audio import noise, pitch_hz, tone
 from voicetui.ports import SoundError
+from voicetui.sound.pieces import open_sound
 from voicetui.sound.rates import level_dbfs, to_int16
 from voicetui.sound.wav import WavWriter, part_path, read_audio, read_parts
 
@@ -386,3 +387,27 @@ def test_a_loud_float_file_is_clipped_not_wrapped(tmp_path: Path) -> None:
 def test_sixteen_bit_files_at_our_rate_come_through_untouched(tmp_path: Path) -> None:
     sound = to_int16(noise(5_000, level=0.3))
     assert np.array_equal(read_audio(write(tmp_path / "a.wav", wav_bytes(sound.tobytes())))[0], sound)
+
+
+def test_channels_are_kept_apart_piece_by_piece(tmp_path: Path) -> None:
+    left, right = counting(300_000), counting(300_000, 7)
+    path = tmp_path / "call.wav"
+    path.write_bytes(wav_bytes(np.stack((left, right), axis=1).astype("<i2").tobytes(), channels=2))
+    with open_sound(path) as file:
+        assert (file.rate_hz, file.channels, file.frames) == (16_000, 2, 300_000)
+        pieces = list(file.pieces)
+    assert len(pieces) == 2
+    whole = np.concatenate(pieces)
+    assert np.array_equal(to_int16(whole[:, 0].astype(np.float32)), left)
+    assert np.array_equal(to_int16(whole[:, 1].astype(np.float32)), right)
+
+
+def test_a_file_beyond_4_gib_is_read_to_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "long.wav"
+    frames = 3 * 2**29
+    path.write_bytes(wav_bytes(b"", channels=2, data_size=(4 * frames) % 2**32, riff_size=0))
+    with path.open("r+b") as file:
+        file.truncate(44 + 4 * frames)
+    with open_sound(path) as sound:
+        assert sound.frames == frames and "never finished" in sound.note
+        assert next(sound.pieces).shape[1] == 2

@@ -6,16 +6,15 @@ import errno
 import os
 import re
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from voicetui.ports import RATE_HZ, Pcm16, PcmFloat, SoundError
-from voicetui.sound.rates import ResampleStream, check_rate, to_int16
+from voicetui.ports import RATE_HZ, Pcm16, SoundError
+from voicetui.sound.pieces import open_sound
+from voicetui.sound.rates import ResampleStream, to_int16
 
 LIMIT_BYTES: Final = 2**32 - 2**16
 """A part of a recording is kept below this; sizes in a WAV header have 32 bits."""
@@ -23,8 +22,6 @@ LIMIT_BYTES: Final = 2**32 - 2**16
 _HEADER: Final = 44
 _HEADER_EVERY_BYTES: Final = RATE_HZ // 5
 """How much may be written before the header is brought up to date: 100 ms."""
-_PIECE_FRAMES: Final = 1 << 18
-_MOST_CHANNELS: Final = 64
 _SILENCE: Final = bytes(2 * RATE_HZ)
 
 
@@ -184,212 +181,35 @@ def read_parts(folder: Path | str, stem: str) -> tuple[Pcm16, list[AudioInfo]]:
 
     A recording of nothing is [0]. Raises ``SoundError`` when there is none, or a part in the middle is missing.
     """
+    parts = [_read(path) for path in parts_of(folder, stem)]
+    return np.concatenate([samples for samples, _ in parts]), [info for _, info in parts]
+
+
+def parts_of(folder: Path | str, stem: str) -> list[Path]:
+    """The files of a recording in order.
+
+    Raises ``SoundError`` when there is none, or a part in the middle is missing.
+    """
     folder = Path(folder)
     numbers = {1} if (folder / f"{stem}.wav").exists() else set()
     for path in folder.glob(f"{stem}.*.wav"):
         if match := re.fullmatch(re.escape(stem) + r"\.([1-9]\d*)\.wav", path.name):
             numbers.add(int(match[1]))
-    last = max(numbers, default=1)
-    for number in range(1, last + 1):
+    found = [part_path(folder / f"{stem}.wav", number) for number in range(1, max(numbers, default=1) + 1)]
+    for number, path in enumerate(found, 1):
         if number not in numbers:
-            missing = part_path(folder / f"{stem}.wav", number)
-            raise SoundError(f"{missing} is missing; the recording cannot be put together without it")
-    parts = [_read(part_path(folder / f"{stem}.wav", number)) for number in range(1, last + 1)]
-    return np.concatenate([samples for samples, _ in parts]), [info for _, info in parts]
+            raise SoundError(f"{path} is missing; the recording cannot be put together without it")
+    return found
 
 
 def _read(path: Path) -> tuple[Pcm16, AudioInfo]:
-    try:
-        if path.is_dir():
-            raise SoundError(f"{path} is a folder, not a sound file. Name a WAV or FLAC file inside it")
-        if not path.exists():
-            raise SoundError(f"{path} does not exist. Check the name, and the folder you are in")
-        if not path.is_file():
-            raise SoundError(f"{path} is not an ordinary file. Name a WAV or FLAC file")
-        size = path.stat().st_size
-        if size == 0:
-            raise SoundError(f"{path} is empty (0 bytes). Record it again, or choose another file")
-        with path.open("rb") as file:
-            layout = _wav_layout(path, file, size)
-            if layout is not None:
-                return _collect(path, layout.rate_hz, layout.channels, _wav_pieces(file, layout), layout.note)
-        return _read_other(path)
-    except PermissionError as error:
-        raise SoundError(f"{path} may not be read by you. Change its permissions (chmod u+r), or copy it") from error
-    except OSError as error:
-        raise SoundError(f"{path} cannot be read: {error.strerror or error}. Copy it elsewhere and try that") from error
-
-
-def _collect(
-    path: Path, rate_hz: int, channels: int, pieces: Iterator[NDArray[Any]], note: str
-) -> tuple[Pcm16, AudioInfo]:
-    """Average, resample and join float32/float64 [n, channels] pieces."""
-    stream = ResampleStream(rate_hz)
-    made: list[Pcm16] = []
-    frames = 0
-    for piece in pieces:
-        mono: PcmFloat = piece.mean(axis=1, dtype=np.float64).astype(np.float32)
-        bad = np.flatnonzero(~np.isfinite(mono))
-        if len(bad):
-            raise SoundError(
-                f"{path} holds values that are not numbers (NaN or infinite), the first at "
-                f"{(frames + int(bad[0])) / rate_hz:.3f} s. Export it again, as 16-bit PCM"
-            )
-        frames += len(mono)
-        made.append(to_int16(stream.feed(mono)))
-    made.append(to_int16(stream.flush()))
-    return np.concatenate(made), AudioInfo(path, rate_hz, channels, frames, note)
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where the frames of a WAV file are, and what they look like."""
-
-    rate_hz: int
-    channels: int
-    kind: str
-    width: int
-    start: int
-    frames: int
-    note: str
-
-
-def _wav_layout(path: Path, file: BinaryIO, size: int) -> _Layout | None:
-    """The layout, None when it is no WAV file, or one of a kind that soundfile has to read."""
-    head = file.read(12)
-    if head[:4] not in (b"RIFF", b"RF64", b"BW64") or head[8:12] != b"WAVE":
-        return None
-    form = b""
-    place = 12
-    while place + 8 <= size:
-        file.seek(place)
-        name, length = struct.unpack("<4sI", file.read(8))
-        if name == b"data":
-            if not form:
-                raise SoundError(f"{path} is a damaged WAV file: its samples come before their format. Export it again")
-            return _frames(path, file, size, form, place + 8, length)
-        if name == b"fmt ":
-            form = file.read(min(length, 40))
-        place += 8 + length + (length & 1)
-    if form:
-        _format(path, form)
-    raise SoundError(f"{path} holds no sound: a WAV header without samples. Record it again, or choose another file")
-
-
-def _format(path: Path, form: bytes) -> tuple[int, int, int, int, int]:
-    """(tag, channels, rate, bytes per frame, bits). Refuses what cannot be true."""
-    if len(form) < 16:
-        raise SoundError(f"{path} is a damaged WAV file: its format is cut short. Export it again")
-    tag, channels, rate_hz, _, frame_bytes, bits = struct.unpack("<HHIIHH", form[:16])
-    if tag == 0xFFFE and len(form) >= 26:
-        tag = struct.unpack("<H", form[24:26])[0]
-    try:
-        check_rate(rate_hz)
-    except SoundError as error:
-        raise SoundError(
-            f"{path}: its header claims {error}. It is damaged, or not sound; "
-            "if you know the true rate, export it again with that"
-        ) from error
-    if not 1 <= channels <= _MOST_CHANNELS:
-        raise SoundError(f"{path}: its header claims {channels} channels. Export it again as mono or stereo")
-    return tag, channels, rate_hz, frame_bytes, bits
-
-
-def _frames(path: Path, file: BinaryIO, size: int, form: bytes, start: int, claimed: int) -> _Layout | None:
-    tag, channels, rate_hz, frame_bytes, bits = _format(path, form)
-    width = frame_bytes // channels
-    kind = {1: "int", 3: "float"}.get(tag, "")
-    if not kind:
-        return None
-    widths = (4, 8) if kind == "float" else (1, 2, 3, 4)
-    if frame_bytes != width * channels or width not in widths or bits > 8 * width:
-        raise SoundError(
-            f"{path}: its header contradicts itself ({channels} channels of {bits} bits in {frame_bytes} bytes). "
-            "Export it again as 16-bit PCM"
-        )
-    there = size - start
-    note = ""
-    if claimed > there:
-        if claimed < 0xFFFF_0000:
-            promised_s, there_s = claimed / frame_bytes / rate_hz, there / frame_bytes / rate_hz
-            note = f"the header promises {promised_s:.1f} s, the file ends after {there_s:.1f} s"
-        used = there
-    elif claimed == there or _chunks_follow(file, start + claimed, size):
-        used = claimed
-    else:
-        used = there
-        note = "the header was never finished; everything up to the end of the file is taken"
-    return _Layout(rate_hz, channels, kind, width, start, used // frame_bytes, note)
-
-
-def _chunks_follow(file: BinaryIO, place: int, size: int) -> bool:
-    """Whether well-formed chunks or a known tag follow up to the end: then the header is right about the samples."""
-    place += place & 1
-    file.seek(place)
-    if file.read(3) in (b"TAG", b"ID3"):
-        return True
-    while place < size:
-        file.seek(place)
-        head = file.read(8)
-        if len(head) < 8:
-            return size - place <= 1
-        name, length = struct.unpack("<4sI", head)
-        if not all(32 <= byte < 127 for byte in name) or place + 8 + length > size:
-            return False
-        place += 8 + length + (length & 1)
-    return True
-
-
-def _wav_pieces(file: BinaryIO, layout: _Layout) -> Iterator[NDArray[Any]]:
-    """float [n, channels] in -1..1."""
-    frame_bytes = layout.width * layout.channels
-    file.seek(layout.start)
-    left = layout.frames
-    while left > 0:
-        data = file.read(min(left, _PIECE_FRAMES) * frame_bytes)
-        data = data[: len(data) // frame_bytes * frame_bytes]
-        if not data:
-            return
-        left -= len(data) // frame_bytes
-        yield _decode(data, layout).reshape(-1, layout.channels)
-
-
-def _decode(data: bytes, layout: _Layout) -> NDArray[Any]:
-    if layout.kind == "float":
-        return np.frombuffer(data, np.dtype(f"<f{layout.width}"))
-    if layout.width == 1:
-        return (np.frombuffer(data, np.uint8).astype(np.float32) - 128) / 128
-    if layout.width == 3:
-        wide = np.zeros((len(data) // 3, 4), np.uint8)
-        wide[:, 1:] = np.frombuffer(data, np.uint8).reshape(-1, 3)
-        data = wide.tobytes()
-    width = 4 if layout.width == 3 else layout.width
-    return np.frombuffer(data, np.dtype(f"<i{width}")).astype(np.float64) / 2.0 ** (8 * width - 1)
-
-
-def _read_other(path: Path) -> tuple[Pcm16, AudioInfo]:
-    """Everything that is not plain PCM WAV, through libsndfile."""
-    try:
-        import soundfile
-    except (ImportError, OSError) as error:
-        raise SoundError(
-            f"{path} is no plain WAV file, and the library that reads others (soundfile) is missing. Convert it to WAV"
-        ) from error
-    try:
-        with soundfile.SoundFile(path) as file:
-            rate_hz = check_rate(file.samplerate)
-            if not 1 <= file.channels <= _MOST_CHANNELS:
-                raise SoundError(f"{file.channels} channels cannot be")
-            return _collect(path, rate_hz, file.channels, _other_pieces(file), "")
-    except soundfile.LibsndfileError as error:
-        why = str(error.error_string).rstrip(".")
-        raise SoundError(f"{path} is not a sound file that can be read ({why}). Use WAV or FLAC") from error
-    except SoundError as error:
-        if str(error).startswith(str(path)):
-            raise
-        raise SoundError(f"{path}: {error}. Export it again") from error
-
-
-def _other_pieces(file: Any) -> Iterator[NDArray[Any]]:
-    while len(piece := file.read(_PIECE_FRAMES, dtype="float32", always_2d=True)):
-        yield piece
+    """Average, resample and join."""
+    with open_sound(path) as file:
+        stream = ResampleStream(file.rate_hz)
+        made: list[Pcm16] = []
+        frames = 0
+        for piece in file.pieces:
+            frames += len(piece)
+            made.append(to_int16(stream.feed(piece.mean(axis=1, dtype=np.float64).astype(np.float32))))
+        made.append(to_int16(stream.flush()))
+        return np.concatenate(made), AudioInfo(path, file.rate_hz, file.channels, frames, file.note)
