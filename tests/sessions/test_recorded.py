@@ -41,4 +41,5 @@ def test_a_session_opens_with_what_it_began_with(tmp_path: Path) -> None:
     written(tmp_path, "20260101T000000Z-local")
     session = open_recorded(tmp_path / "20260101T000000Z-local")
     assert session.opened is not None and session.opened.tier == "local"
-    assert session.name == "20260101T000000Z-local" and not session.problems
+    assert session.name == "20260101T000000Z-local" and not session.written
+    assert [problem.told for problem in session.problems] == ["user.wav: is missing", "reply.wav: is missing"]

@@ -41,7 +41,7 @@ def _tell(recorded: Recorded, json_file: Path | None) -> int:
 
     print(f"replay of {recorded.name}, {recorded.folder}", file=sys.stderr)
     for problem in recorded.problems:
-        print(f"journal.jsonl, line {problem.line}: {problem.message}", file=sys.stderr)
+        print(problem.told, file=sys.stderr)
     summary = summarise(recorded.entries)
     Teller(lambda first: recorded.entries[first:], sys.stdout, sys.stderr, lambda: summary).tell()
     tell_figures(summary, sys.stderr)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from io import FileIO
 from pathlib import Path
@@ -51,6 +53,7 @@ class JournalWriter:
         try:
             _make_private_folder(folder)
             self._file = FileIO(self.path, "ab", opener=_open_private)
+            _mark_as_written(self._file)
             self._torn = self._file.tell() > 0
             if not self._torn:
                 self._write(encode(Header(FORMAT, program, session or folder.name)))
@@ -134,6 +137,26 @@ def _make_private_folder(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.mkdir(mode=_FOLDER_MODE, exist_ok=True)
     folder.chmod(_FOLDER_MODE)
+
+
+def being_written(folder: Path) -> bool:
+    """Whether a program is writing the session in ``folder`` now. The mark goes with the process, however it ends.
+
+    False where that cannot be told: no journal, no permission, a file system without locks.
+    """
+    try:
+        with (folder / JOURNAL_NAME).open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _mark_as_written(file: FileIO) -> None:
+    with suppress(OSError):
+        fcntl.flock(file, fcntl.LOCK_SH)
 
 
 def _open_private(path: str, flags: int) -> int:

@@ -14,28 +14,43 @@ from voicetui.journal.codec import FORMAT, Header, LineError, UnknownEntry, deco
 _BLANKS: Final = b" \t\r\n\0"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
-ProblemKind = Literal["header", "torn", "bad", "text", "unknown", "duplicate"]
+ProblemKind = Literal[
+    "header", "torn", "bad", "text", "unknown", "duplicate", "missing", "time", "start", "end", "track", "file"
+]
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something wrong in a journal. ``line`` counts from 1; ``message`` is for a person.
+    """Something wrong in a session. ``line`` of ``file`` counts from 1, 0: no line in particular; ``message`` is for a
+    person.
 
-    ``kind``: "header" (missing, newer or out of place), "torn" (the last line is incomplete), "bad" (a line is no
-    entry), "text" (an entry was kept whose text was not UTF-8), "unknown" (a record type of a newer version),
-    "duplicate" (a sequence number came twice; the first is kept).
+    Reading a journal finds "header" (missing, newer or out of place), "torn" (the last line is incomplete), "bad" (a
+    line is no entry), "text" (an entry was kept whose text was not UTF-8), "unknown" (a record type of a newer
+    version), "duplicate" (a sequence number came twice; the first is kept). Checking a session finds "missing"
+    (entries that are not there), "time" (a time that cannot be), "start" and "end" (the session has none), "track" (a
+    sound file is missing, unfinished or too short), "file" (something that was left lying about).
     """
 
     line: int
     kind: ProblemKind
     message: str
+    file: str = JOURNAL_NAME
+
+    @property
+    def told(self) -> str:
+        """Where, and what."""
+        return f"{self.file}, line {self.line}: {self.message}" if self.line else f"{self.file}: {self.message}"
 
 
 class ReadJournal(msgspec.Struct, frozen=True):
-    """A journal as far as it can be read: entries in the order of their sequence numbers."""
+    """A journal as far as it can be read: entries in the order of their sequence numbers.
+
+    ``unknown`` are the numbers of entries whose type a newer version knows.
+    """
 
     header: Header | None
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
+    unknown: tuple[int, ...] = ()
 
 
 class JournalReader:
@@ -48,6 +63,7 @@ class JournalReader:
         self.path = path / JOURNAL_NAME if path.is_dir() else path
         self.header: Header | None = None
         self.problems: list[Problem] = []
+        self.unknown: list[int] = []
         self._position_bytes = 0
         self._half = b""
         self._line = 0
@@ -67,18 +83,24 @@ class JournalReader:
             return []
         self._position_bytes += len(new)
         *lines, self._half = (self._half + new).split(b"\n")
-        return [entry for line in lines if (entry := self._read_line(line)) is not None]
+        return [entry for line in lines for entry in self._read_line(line)]
 
     def finish(self) -> list[Entry]:
         """Take what is left as the last line: a whole entry without its newline is kept, half of one is a problem."""
         last, self._half = self._half, b""
-        entry = self._read_line(last, last=True) if last.strip(_BLANKS) else None
+        entries = self._read_line(last, last=True) if last.strip(_BLANKS) else []
         if self._content_lines == 0:
             self.problems.append(Problem(max(1, self._line), "header", "the journal is empty"))
-        return [entry] if entry is not None else []
+        return entries
 
-    def _read_line(self, line: bytes, last: bool = False) -> Entry | None:
+    def _read_line(self, line: bytes, last: bool = False) -> list[Entry]:
+        """The entries of a line: one, or those between the zeros that a crash of the system left instead of text."""
         self._line += 1
+        pieces = [piece for piece in line.split(b"\0") if piece.strip(_BLANKS)]
+        read = [self._read_piece(piece, last and number == len(pieces)) for number, piece in enumerate(pieces, 1)]
+        return [entry for entry in read if entry is not None]
+
+    def _read_piece(self, line: bytes, last: bool) -> Entry | None:
         line = line.removeprefix(_BYTE_ORDER_MARK).strip(_BLANKS)
         if not line:
             return None
@@ -91,6 +113,7 @@ class JournalReader:
         if first:
             self._problem("header", "the first line is no journal header")
         if isinstance(record, UnknownEntry):
+            self.unknown.append(record.seq)
             self._problem("unknown", f"entry {record.seq} is a {record.type!r}, which this version does not know")
             return None
         if record is not None and record.seq in self._seen:
@@ -141,4 +164,4 @@ def read_journal(path: Path) -> ReadJournal:
         raise FileNotFoundError(f"no journal at {reader.path}")
     entries = [*reader.poll(), *reader.finish()]
     entries.sort(key=lambda entry: entry.seq)
-    return ReadJournal(reader.header, tuple(entries), tuple(reader.problems))
+    return ReadJournal(reader.header, tuple(entries), tuple(reader.problems), tuple(reader.unknown))

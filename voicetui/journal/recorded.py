@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import stat
 from pathlib import Path
 
 import msgspec
 
 from voicetui.events import Entry
 from voicetui.events.session import SessionOpened
-from voicetui.journal.append import JOURNAL_NAME
+from voicetui.journal.append import JOURNAL_NAME, being_written
+from voicetui.journal.check import check_session
 from voicetui.journal.codec import Header
 from voicetui.journal.read import Problem, read_journal
 
@@ -20,15 +22,17 @@ class RecordedError(Exception):
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """A session as far as it can be read: its entries in order, and what was wrong with its journal.
+    """A session as far as it can be read: its entries in order, and all that is wrong with it, tracks included.
 
-    Its two tracks are read apart (``voicetui.sound.wav.read_parts(folder, "user")`` and ``"reply"``).
+    Its two tracks are read apart (``voicetui.sound.wav.read_parts(folder, "user")`` and ``"reply"``). ``written``: it
+    was being written when it was opened.
     """
 
     folder: Path
     header: Header | None
     entries: tuple[Entry, ...]
     problems: tuple[Problem, ...]
+    written: bool = False
 
     @property
     def name(self) -> str:
@@ -43,9 +47,23 @@ class Recorded(msgspec.Struct, frozen=True):
 
 def session_folders(recordings: Path) -> list[Path]:
     """Every folder in ``recordings`` that holds a journal, oldest first by name."""
-    if not recordings.is_dir():
+    try:
+        return sorted(folder for folder in recordings.iterdir() if _holds_journal(folder))
+    except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(folder for folder in recordings.iterdir() if (folder / JOURNAL_NAME).is_file())
+    except OSError as error:
+        reason = error.strerror or error
+        raise RecordedError(f"{recordings} cannot be read: {reason}. Check the folder's permissions.") from error
+
+
+def _holds_journal(folder: Path) -> bool:
+    """Whether this is a session. One that may not be looked into counts, so that it is named where it is listed."""
+    try:
+        return stat.S_ISREG((folder / JOURNAL_NAME).stat().st_mode)
+    except PermissionError:
+        return not folder.name.startswith(".")
+    except (OSError, ValueError):
+        return False
 
 
 def find_session(called: str, recordings: Path) -> Path:
@@ -55,10 +73,10 @@ def find_session(called: str, recordings: Path) -> Path:
     "latest". Raises ``RecordedError``.
     """
     path = Path(called).expanduser()
-    if path.name == JOURNAL_NAME and path.is_file():
+    if path.name == JOURNAL_NAME and _holds_journal(path.parent):
         return path.parent
     for folder in (path, recordings / called):
-        if (folder / JOURNAL_NAME).is_file():
+        if called and _holds_journal(folder):
             return folder
     known = session_folders(recordings)
     if called == NEWEST and known:
@@ -78,6 +96,7 @@ def find_session(called: str, recordings: Path) -> Path:
 
 def open_recorded(folder: Path) -> Recorded:
     """The session in ``folder``, finished, torn or still being written. Raises ``RecordedError``."""
+    written = being_written(folder)
     try:
         journal = read_journal(folder)
     except OSError as error:
@@ -85,4 +104,5 @@ def open_recorded(folder: Path) -> Recorded:
         raise RecordedError(
             f"{folder / JOURNAL_NAME} cannot be read: {reason}. Check the file's permissions."
         ) from error
-    return Recorded(folder, journal.header, journal.entries, journal.problems)
+    problems = check_session(folder, journal, written)
+    return Recorded(folder, journal.header, journal.entries, problems, written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from numpy.typing import NDArray
 
 from voicetui.ports import SoundError
 from voicetui.sound.rates import check_rate
+from voicetui.sound.wav_layout import MOST_CHANNELS, WavLayout, wav_layout
 
 _PIECE_FRAMES: Final = 1 << 18
-_MOST_CHANNELS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ def open_sound(path: Path) -> Iterator[SoundFile]:
     """
     with _opened(path) as file:
         with _telling(path):
-            layout = _wav_layout(path, file, path.stat().st_size)
+            layout = wav_layout(path, file, path.stat().st_size)
         if layout is not None:
             pieces = _checked(path, layout.rate_hz, _wav_pieces(file, layout))
             yield SoundFile(path, layout.rate_hz, layout.channels, layout.frames, layout.note, pieces)
@@ -98,106 +97,7 @@ def _checked(path: Path, rate_hz: int, pieces: Iterator[NDArray[Any]]) -> Iterat
         yield piece
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """Where the frames of a WAV file are, and what they look like."""
-
-    rate_hz: int
-    channels: int
-    kind: str
-    width: int
-    start: int
-    frames: int
-    note: str
-
-
-def _wav_layout(path: Path, file: BinaryIO, size: int) -> _Layout | None:
-    """The layout, None when it is no WAV file, or one of a kind that soundfile has to read."""
-    head = file.read(12)
-    if head[:4] not in (b"RIFF", b"RF64", b"BW64") or head[8:12] != b"WAVE":
-        return None
-    form = b""
-    place = 12
-    while place + 8 <= size:
-        file.seek(place)
-        name, length = struct.unpack("<4sI", file.read(8))
-        if name == b"data":
-            if not form:
-                raise SoundError(f"{path} is a damaged WAV file: its samples come before their format. Export it again")
-            return _frames(path, file, size, form, place + 8, length)
-        if name == b"fmt ":
-            form = file.read(min(length, 40))
-        place += 8 + length + (length & 1)
-    if form:
-        _format(path, form)
-    raise SoundError(f"{path} holds no sound: a WAV header without samples. Record it again, or choose another file")
-
-
-def _format(path: Path, form: bytes) -> tuple[int, int, int, int, int]:
-    """(tag, channels, rate, bytes per frame, bits). Refuses what cannot be true."""
-    if len(form) < 16:
-        raise SoundError(f"{path} is a damaged WAV file: its format is cut short. Export it again")
-    tag, channels, rate_hz, _, frame_bytes, bits = struct.unpack("<HHIIHH", form[:16])
-    if tag == 0xFFFE and len(form) >= 26:
-        tag = struct.unpack("<H", form[24:26])[0]
-    try:
-        check_rate(rate_hz)
-    except SoundError as error:
-        raise SoundError(
-            f"{path}: its header claims {error}. It is damaged, or not sound; "
-            "if you know the true rate, export it again with that"
-        ) from error
-    if not 1 <= channels <= _MOST_CHANNELS:
-        raise SoundError(f"{path}: its header claims {channels} channels. Export it again as mono or stereo")
-    return tag, channels, rate_hz, frame_bytes, bits
-
-
-def _frames(path: Path, file: BinaryIO, size: int, form: bytes, start: int, claimed: int) -> _Layout | None:
-    tag, channels, rate_hz, frame_bytes, bits = _format(path, form)
-    width = frame_bytes // channels
-    kind = {1: "int", 3: "float"}.get(tag, "")
-    if not kind:
-        return None
-    widths = (4, 8) if kind == "float" else (1, 2, 3, 4)
-    if frame_bytes != width * channels or width not in widths or bits > 8 * width:
-        raise SoundError(
-            f"{path}: its header contradicts itself ({channels} channels of {bits} bits in {frame_bytes} bytes). "
-            "Export it again as 16-bit PCM"
-        )
-    there = size - start
-    note = ""
-    if claimed > there:
-        if claimed < 0xFFFF_0000:
-            promised_s, there_s = claimed / frame_bytes / rate_hz, there / frame_bytes / rate_hz
-            note = f"the header promises {promised_s:.1f} s, the file ends after {there_s:.1f} s"
-        used = there
-    elif claimed == there or _chunks_follow(file, start + claimed, size):
-        used = claimed
-    else:
-        used = there
-        note = "the header was never finished; everything up to the end of the file is taken"
-    return _Layout(rate_hz, channels, kind, width, start, used // frame_bytes, note)
-
-
-def _chunks_follow(file: BinaryIO, place: int, size: int) -> bool:
-    """Whether well-formed chunks or a known tag follow up to the end: then the header is right about the samples."""
-    place += place & 1
-    file.seek(place)
-    if file.read(3) in (b"TAG", b"ID3"):
-        return True
-    while place < size:
-        file.seek(place)
-        head = file.read(8)
-        if len(head) < 8:
-            return size - place <= 1
-        name, length = struct.unpack("<4sI", head)
-        if not all(32 <= byte < 127 for byte in name) or place + 8 + length > size:
-            return False
-        place += 8 + length + (length & 1)
-    return True
-
-
-def _wav_pieces(file: BinaryIO, layout: _Layout) -> Iterator[NDArray[Any]]:
+def _wav_pieces(file: BinaryIO, layout: WavLayout) -> Iterator[NDArray[Any]]:
     """float [n, channels] in -1..1."""
     frame_bytes = layout.width * layout.channels
     file.seek(layout.start)
@@ -211,7 +111,7 @@ def _wav_pieces(file: BinaryIO, layout: _Layout) -> Iterator[NDArray[Any]]:
         yield _decode(data, layout).reshape(-1, layout.channels)
 
 
-def _decode(data: bytes, layout: _Layout) -> NDArray[Any]:
+def _decode(data: bytes, layout: WavLayout) -> NDArray[Any]:
     if layout.kind == "float":
         return np.frombuffer(data, np.dtype(f"<f{layout.width}"))
     if layout.width == 1:
@@ -254,6 +154,6 @@ def _other(path: Path) -> Iterator[tuple[int, int, Iterator[NDArray[Any]]]]:
             rate_hz = check_rate(file.samplerate)
         except SoundError as error:
             raise SoundError(f"{path}: {error}. Export it again") from error
-        if not 1 <= file.channels <= _MOST_CHANNELS:
+        if not 1 <= file.channels <= MOST_CHANNELS:
             raise SoundError(f"{path}: {file.channels} channels cannot be. Export it again")
         yield rate_hz, file.channels, pieces(file)

@@ -190,16 +190,21 @@ def parts_of(folder: Path | str, stem: str) -> list[Path]:
 
     Raises ``SoundError`` when there is none, or a part in the middle is missing.
     """
-    folder = Path(folder)
-    numbers = {1} if (folder / f"{stem}.wav").exists() else set()
-    for path in folder.glob(f"{stem}.*.wav"):
-        if match := re.fullmatch(re.escape(stem) + r"\.([1-9]\d*)\.wav", path.name):
-            numbers.add(int(match[1]))
-    found = [part_path(folder / f"{stem}.wav", number) for number in range(1, max(numbers, default=1) + 1)]
-    for number, path in enumerate(found, 1):
-        if number not in numbers:
+    found = part_paths(Path(folder), stem)
+    for path in found:
+        if not path.exists():
             raise SoundError(f"{path} is missing; the recording cannot be put together without it")
     return found
+
+
+def part_paths(folder: Path, stem: str) -> list[Path]:
+    """The files of a recording in order. Where some are missing before its last, the first of these is named, too."""
+    name = re.compile(re.escape(stem) + r"\.([1-9]\d{0,8})\.wav")
+    numbers = {int(match[1]) for path in folder.glob(f"{stem}.*.wav") if (match := name.fullmatch(path.name))}
+    if (folder / f"{stem}.wav").exists() or not numbers:
+        numbers.add(1)
+    missing = {number + 1 for number in {0, *numbers} if number + 1 not in numbers and number < max(numbers)}
+    return [part_path(folder / f"{stem}.wav", number) for number in sorted(numbers | missing)]
 
 
 def _read(path: Path) -> tuple[Pcm16, AudioInfo]:
