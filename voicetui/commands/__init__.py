@@ -7,5 +7,5 @@ quick. What goes wrong is raised as an error that ``voicetui.cli.run`` tells in 
 
 from __future__ import annotations
 
-NAMES: tuple[str, ...] = ("replay",)
+NAMES: tuple[str, ...] = ("replay", "compare")
 """The commands there are, in the order ``voicetui --help`` shows them; each is a file of that name."""

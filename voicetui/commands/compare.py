@@ -1,0 +1,60 @@
+"""Compare recorded sessions turn by turn, each with the first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The sessions, and in which form the comparison is wanted."""
+    parser.add_argument(
+        "sessions", nargs="+", metavar="SESSION", help="two or more: a name, its beginning, a folder, or latest"
+    )
+    parser.add_argument("--json", metavar="FILE", default=None, help="write the comparison there (- for stdout)")
+    parser.add_argument("--words", action="store_true", default=False, help="show the texts where they differ, too")
+    parser.add_argument(
+        "--screen", "--tui", action="store_true", default=False, help="open a screen: both timelines under one axis"
+    )
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Compare and print, or show. Raises ``RecordedError`` for what is no session."""
+    from voicetui.bench.compared import compare_all, compared_json
+    from voicetui.commands.compare_text import comparison_rows, show_rows
+    from voicetui.config import load_config, recordings_folder
+    from voicetui.journal.recorded import find_session, open_recorded
+    from voicetui.views.compare import fold_session
+
+    refusal = _refusal(arguments)
+    if refusal:
+        print(f"voicetui: {refusal}", file=sys.stderr)
+        return 2
+    recordings = recordings_folder(load_config(arguments.config)[0])
+    opened = [open_recorded(find_session(called, recordings)) for called in arguments.sessions]
+    for each in opened:
+        for problem in each.problems:
+            print(f"voicetui: {each.name}: {problem}", file=sys.stderr)
+    sessions = [fold_session(each.name, each.entries) for each in opened]
+    found = compare_all(sessions)
+    if arguments.json is not None:
+        text = json.dumps(compared_json(sessions, found), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        if arguments.json == "-":
+            sys.stdout.write(text)
+            return 0
+        Path(arguments.json).write_text(text, "utf-8")
+    width = max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))
+    show_rows(comparison_rows(sessions, found, width, arguments.words), sys.stdout, width)
+    return 0
+
+
+def _refusal(arguments: argparse.Namespace) -> str:
+    """What is wrong with the call itself."""
+    if not 2 <= len(arguments.sessions) <= 26:
+        return "compare takes two sessions or more, up to 26. `voicetui sessions` lists those there are."
+    if arguments.json not in (None, "-") and not Path(arguments.json).parent.is_dir():
+        return f"{arguments.json}: its folder does not exist. Create it, or name another file."
+    return ""
