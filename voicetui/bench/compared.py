@@ -132,14 +132,15 @@ def _aligned(labels: tuple[str, str], comparison: Comparison) -> str:
         told.append(f"{by_order} of them by their place alone, their words differ")
     parted = [pair for pair in both if len(pair.one) > 1 or len(pair.other) > 1]
     if parted:
-        told.append(f"{len(parted)} of them said in several turns on one side")
-    sides = ((labels[0], [pair.one for pair in comparison.pairs if not pair.other]),)
-    sides += ((labels[1], [pair.other for pair in comparison.pairs if not pair.one]),)
-    for label, alone in sides:
-        if alone:
-            told.append(f"only in {label}: turn {', '.join(turns_text(turns) for turns in alone)}")
-    if not any(alone for _, alone in sides):
-        told.append("none without a counterpart")
+        told.append(f"{len(parted)} of them said in several turns on one side or both")
+    alone = (
+        [pair.one for pair in comparison.pairs if not pair.other],
+        [pair.other for pair in comparison.pairs if not pair.one],
+    )
+    for label, utterances in zip(labels, alone, strict=True):
+        if utterances:
+            told.append(f"only in {label}: turn {', '.join(map(turns_text, utterances))}")
+    told += [] if any(alone) else ["none without a counterpart"]
     return "; ".join(told) + "."
 
 
@@ -192,12 +193,12 @@ def same_reply(comparison: Comparison, pair: PairOfTurns) -> bool:
 def _verdict(labels: tuple[str, str], gap: Paired) -> str:
     one, other = labels
     if gap.median_ms is None:
-        return "No pair has two gaps that can be compared."
+        return "No pair has two real gaps that can be compared."
     median = f"median {signed(gap.median_ms)} ms, n = {gap.n}"
     if gap.low_ms is None or gap.high_ms is None:
         return (
             f"Too few pairs for an interval, it takes {INTERVAL_FROM_N} ({other} − {one}: {median}): "
-            "look at the turns, rely on nothing."
+            "look at the turns, but rely on no figure."
         )
     interval = f"95% interval {signed(gap.low_ms)} to {signed(gap.high_ms)} ms"
     if gap.low_ms <= 0 <= gap.high_ms:

@@ -16,9 +16,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", metavar="FILE", default=None, help="write the comparison there (- for stdout)")
     parser.add_argument("--words", action="store_true", default=False, help="show the texts where they differ, too")
-    parser.add_argument(
-        "--screen", "--tui", action="store_true", default=False, help="open a screen: both timelines under one axis"
-    )
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -37,7 +34,9 @@ def command(arguments: argparse.Namespace) -> int:
     opened = [open_recorded(find_session(called, recordings)) for called in arguments.sessions]
     for each in opened:
         for problem in each.problems:
-            print(f"voicetui: {each.name}: {problem}", file=sys.stderr)
+            print(f"{each.name}: {problem.told}", file=sys.stderr)
+        if each.written:
+            print(f"{each.name} is still being written: it is compared as far as it has come.", file=sys.stderr)
     sessions = [fold_session(each.name, each.entries) for each in opened]
     found = compare_all(sessions)
     if arguments.json is not None:
@@ -45,7 +44,11 @@ def command(arguments: argparse.Namespace) -> int:
         if arguments.json == "-":
             sys.stdout.write(text)
             return 0
-        Path(arguments.json).write_text(text, "utf-8")
+        try:
+            Path(arguments.json).write_text(text, "utf-8")
+        except OSError as error:
+            print(f"voicetui: {arguments.json}: {error.strerror or error}. Name another file.", file=sys.stderr)
+            return 1
     width = max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))
     show_rows(comparison_rows(sessions, found, width, arguments.words), sys.stdout, width)
     return 0

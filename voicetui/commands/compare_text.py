@@ -11,13 +11,13 @@ from rich.text import Text
 from voicetui.bench.compared import Compared, Figures, same_reply, signed, turns_text
 from voicetui.bench.statistics import Paired
 from voicetui.events.words import normalise_words
-from voicetui.tui.bands import BANDS, band
 from voicetui.tui.canvas import rule
-from voicetui.tui.figures import tail, whole
+from voicetui.tui.figures import tail
 from voicetui.tui.ink import BLANK, Ink, Row, Run, row, wrap_runs
 from voicetui.tui.literal import fit, literal
-from voicetui.tui.widgets.waterfall import STAGE_NAMES
+from voicetui.views.bands import BANDS, band
 from voicetui.views.compare import Comparison, PairOfTurns, Session
+from voicetui.views.figures import whole
 from voicetui.views.summary import TurnSummary
 
 STYLES: dict[Ink, str] = {
@@ -79,6 +79,7 @@ def _against(found: Compared, width: int, words: bool, only: bool) -> list[Row]:
     rows = [] if only else [Row(rule(width, f"{other} against {one}")), BLANK]
     rows += _sentence(_differs_text(found), width)
     rows += _sentence(found.aligned, width)
+    rows += _sentence(found.notes[0], width, "strong") if found.notes else []
     if not comparison.one.turns or not comparison.other.turns:
         return rows
     rows += [BLANK, Row(rule(width, f"turn by turn: gaps in ms, and {other} − {one}"))]
@@ -88,8 +89,9 @@ def _against(found: Compared, width: int, words: bool, only: bool) -> list[Row]:
         rows += [BLANK, Row(rule(width, "in pairs: medians, ms"))]
         rows += _pair_table(found)
         rows += _left_out(found, width)
-    rows += [BLANK, Row(rule(width, "what this can tell"))]
-    for note in found.notes:
+    if found.notes[1:]:
+        rows += [BLANK, Row(rule(width, "how far to believe it"))]
+    for note in found.notes[1:]:
         rows += _sentence(note, width)
     rows += [BLANK, Row(rule(width, "words and work"))]
     rows += _work_table(found)
@@ -121,19 +123,20 @@ def _band_text(shape: str, word: str, upto_ms: float) -> str:
 
 def _turn_table(found: Compared, width: int) -> list[Row]:
     one, other = found.labels
-    cells = max(16, width - 55)
-    gaps = f"{'gap ' + one:>6}  {'gap ' + other:>6}  {other + ' − ' + one:>7}"
+    cells = max(16, width - 56)
+    gaps = f"{'gap ' + one:>6}  {'gap ' + other:>6}  {other + ' − ' + one:>8}"
     rows = [row((f"  {one:<6}{other:<6}{fit('you said', cells)} {gaps}", "dim"))]
     for pair in found.comparison.pairs:
         before, after = found.comparison.gaps_ms(pair)
         difference = signed(after - before) if before is not None and after is not None else NONE
+        difference = f"({difference})" if pair.left_out and difference != NONE else difference
         rows.append(
             row(
                 f"  {numbers(pair)}{fit(pair_text(found.comparison, pair), cells)} ",
                 _gap(before),
                 " ",
                 _gap(after),
-                (f" {difference:>7}", "dim" if pair.left_out else "strong"),
+                (f" {difference:>8}", "dim" if pair.left_out else "strong"),
                 (f"  {pair_note(found, pair)}", "dim"),
             )
         )
@@ -181,11 +184,13 @@ def _gap(gap_ms: float | None) -> Run:
 def _pair_table(found: Compared) -> list[Row]:
     one, other = found.labels
     figures = found.figures
-    head = f"  {'':<14}{one:>8}{other:>8}{other + ' − ' + one:>9}   {'95% interval':<20}{'n':>3}"
+    head = f"  {'':<19}{one:>7}{other:>8}{other + ' − ' + one:>9}   {'95% interval':<20}{'n':>3}"
     rows = [row((head, "dim"))]
     rows.append(_figures_row("gap", figures.one_p50_ms, figures.other_p50_ms, figures.gap, "strong"))
     shown = [part for part in figures.parts if part.one_ms or part.other_ms or part.paired.median_ms]
-    rows += [_figures_row(STAGE_NAMES[part.stage], part.one_ms, part.other_ms, part.paired, "text") for part in shown]
+    rows += [
+        _figures_row(part.stage.replace("_", " "), part.one_ms, part.other_ms, part.paired, "text") for part in shown
+    ]
     if figures.staged_gap is not None:
         rows.append(_figures_row("staged gap", None, None, figures.staged_gap, "notice"))
     return rows
@@ -194,7 +199,7 @@ def _pair_table(found: Compared) -> list[Row]:
 def _figures_row(name: str, one_ms: float | None, other_ms: float | None, paired: Paired, ink: Ink) -> Row:
     difference = signed(paired.median_ms) if paired.median_ms is not None else NONE
     return row(
-        (f"  {name:<14}{whole(one_ms):>8}{whole(other_ms):>8}{difference:>9}   ", ink),
+        (f"  {name:<19}{whole(one_ms):>7}{whole(other_ms):>8}{difference:>9}   ", ink),
         (f"{interval_text(paired):<20}{paired.n:>3}", "dim"),
     )
 
