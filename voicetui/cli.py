@@ -294,7 +294,7 @@ def _parser() -> argparse.ArgumentParser:
             add(sub)
         sub.set_defaults(command=command)
     for name in recorded_commands.NAMES:
-        module = importlib.import_module(f"voicetui.commands.{name}")
+        module = importlib.import_module(recorded_commands.module(name))
         summary = (module.__doc__ or "").partition("\n")[0]
         sub = commands.add_parser(
             name, help=summary.rstrip("."), description=summary, argument_default=argparse.SUPPRESS

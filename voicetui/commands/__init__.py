@@ -7,5 +7,12 @@ quick. What goes wrong is raised as an error that ``voicetui.cli.run`` tells in 
 
 from __future__ import annotations
 
-NAMES: tuple[str, ...] = ("replay", "compare")
-"""The commands there are, in the order ``voicetui --help`` shows them; each is a file of that name."""
+import keyword
+
+NAMES: tuple[str, ...] = ("replay", "compare", "export")
+"""The commands there are, in the order ``voicetui --help`` shows them; each is a file of that name, see ``module``."""
+
+
+def module(name: str) -> str:
+    """The module of a command; a name that Python keeps for itself has an underscore behind it in its file's name."""
+    return f"{__name__}.{name}_" if keyword.iskeyword(name) else f"{__name__}.{name}"

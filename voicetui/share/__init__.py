@@ -1,0 +1,1 @@
+"""What comes from elsewhere and goes there: sessions as files that other programs read, calls that others recorded."""
