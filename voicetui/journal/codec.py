@@ -11,15 +11,40 @@ from msgspec import inspect
 from voicetui.events import Entry
 
 FORMAT: Final = 1
-"""The version of the journal format. Readers of a version read all older ones."""
+"""The version of the journal format. Readers of a version read all older ones.
+
+A new record type, or a new field with a default, is no new format: older programs name the one and pass over the other.
+Anything else is: a field renamed, removed or meaning something else, a type that changed. To introduce one:
+
+1. raise ``FORMAT``, and in ``decode`` turn what older lines say into what it is now (a journal is never rewritten);
+2. freeze a session of the program before the change in ``tests/old_formats``, with the summary it had;
+3. leave the frozen ones there alone: ``tests/adapters/test_old_formats.py`` reads them all, for ever.
+"""
 
 
-class Header(msgspec.Struct, frozen=True):
-    """The first line of a journal: the format's version, the program that wrote it, the session's name."""
+class Redaction(msgspec.Struct, frozen=True, omit_defaults=True):
+    """That something was taken out of a session, and when; never what it was.
+
+    Sound of ``sounds`` spans (ms on the session clock) of ``track`` was silenced; in ``lines`` lines of the journal
+    texts were replaced.
+    """
+
+    at_utc: str
+    track: str = "both"
+    sounds: tuple[tuple[float, float], ...] = ()
+    lines: int = 0
+
+
+class Header(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The first line of a journal: the format's version, the program that wrote it, the session's name.
+
+    ``redactions`` were made later.
+    """
 
     voicetui_journal: int
     program: str = ""
     session: str = ""
+    redactions: tuple[Redaction, ...] = ()
 
 
 class UnknownEntry(msgspec.Struct, frozen=True):

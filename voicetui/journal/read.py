@@ -15,8 +15,9 @@ _BLANKS: Final = b" \t\r\n\0"
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 ProblemKind = Literal[
-    "header", "torn", "bad", "text", "unknown", "duplicate", "missing", "time", "start", "end", "track", "file"
-]
+    "header", "torn", "bad", "text", "unknown", "duplicate", "missing", "time", "start", "end", "track", "unfinished",
+    "file",
+]  # fmt: skip
 
 
 class Problem(msgspec.Struct, frozen=True):
@@ -27,7 +28,8 @@ class Problem(msgspec.Struct, frozen=True):
     line is no entry), "text" (an entry was kept whose text was not UTF-8), "unknown" (a record type of a newer
     version), "duplicate" (a sequence number came twice; the first is kept). Checking a session finds "missing"
     (entries that are not there), "time" (a time that cannot be), "start" and "end" (the session has none), "track" (a
-    sound file is missing, unfinished or too short), "file" (something that was left lying about).
+    sound file is missing, damaged or too short), "unfinished" (its header is, as after a kill), "file" (something that
+    was left lying about).
     """
 
     line: int

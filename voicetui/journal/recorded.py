@@ -11,7 +11,7 @@ from voicetui.events import Entry
 from voicetui.events.session import SessionOpened
 from voicetui.journal.append import JOURNAL_NAME, being_written
 from voicetui.journal.check import check_session
-from voicetui.journal.codec import Header
+from voicetui.journal.codec import Header, Redaction
 from voicetui.journal.read import Problem, read_journal
 
 NEWEST = "latest"
@@ -38,6 +38,11 @@ class Recorded(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """What people call it: its folder's name."""
         return self.folder.name
+
+    @property
+    def redactions(self) -> tuple[Redaction, ...]:
+        """What was taken out of it, and when: its texts and its sound are not all that there once was."""
+        return self.header.redactions if self.header is not None else ()
 
     @property
     def opened(self) -> SessionOpened | None:

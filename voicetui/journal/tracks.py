@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from voicetui.events.sound import RATE_HZ
+from voicetui.journal.read import Problem
 from voicetui.ports import SoundError
 from voicetui.sound.wav import part_paths
 from voicetui.sound.wav_layout import WavLayout, wav_layout
@@ -27,38 +28,39 @@ class Part(msgspec.Struct, frozen=True):
 
 class Track(msgspec.Struct, frozen=True):
     """One track. ``samples`` is its length at 16 kHz, None where there is no file of it; ``incomplete``: parts are
-    missing or cannot be read. ``problems`` are pairs of a file's name and what is wrong with it.
+    missing or cannot be read.
     """
 
     stem: str
     samples: int | None
     parts: tuple[Part, ...]
-    problems: tuple[tuple[str, str], ...]
+    problems: tuple[Problem, ...]
     incomplete: bool = False
 
 
 def read_track(folder: Path, stem: str) -> Track:
     """What there is of a track, by its headers; no sample is read. Never raises for what is in the files."""
     parts: list[Part] = []
-    problems: list[tuple[str, str]] = []
+    problems: list[Problem] = []
     end, incomplete = 0, False
     paths = part_paths(folder, stem)
     for path in paths:
         try:
             layout = _layout(path)
         except FileNotFoundError:
-            problems.append((path.name, "is missing" if len(paths) == 1 else "is missing: the track has a hole"))
+            what = "is missing" if len(paths) == 1 else "is missing: the track has a hole"
+            problems.append(Problem(0, "track", what, path.name))
             incomplete = True
             continue
         except (OSError, SoundError) as error:
-            problems.append((path.name, _told(error, path)))
+            problems.append(Problem(0, "track", _told(error, path), path.name))
             incomplete = True
             continue
         samples = round(layout.frames * RATE_HZ / layout.rate_hz)
         parts.append(Part(path, end, samples, layout))
         end += samples
         if layout.note:
-            problems.append((path.name, layout.note))
+            problems.append(Problem(0, "unfinished" if layout.grown else "track", layout.note, path.name))
     return Track(stem, end if parts else None, tuple(parts), tuple(problems), incomplete)
 
 

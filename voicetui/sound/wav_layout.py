@@ -18,7 +18,8 @@ class WavLayout:
     """Where the frames of a WAV file are, and what they look like.
 
     ``frames`` of ``channels`` values, each ``width`` bytes ("int" or "float" by ``kind``), from byte ``start`` on.
-    ``note`` is a sentence about a mended fault, or "".
+    ``note`` is a sentence about a mended fault, or "". ``grown``: there is more than the header says, as while the file
+    is being written.
     """
 
     rate_hz: int
@@ -28,6 +29,7 @@ class WavLayout:
     start: int
     frames: int
     note: str
+    grown: bool = False
 
 
 def wav_layout(path: Path, file: BinaryIO, size: int) -> WavLayout | None:
@@ -87,7 +89,7 @@ def _frames(path: Path, file: BinaryIO, size: int, form: bytes, start: int, clai
             "Export it again as 16-bit PCM"
         )
     there = size - start
-    note = ""
+    note, grown = "", False
     if claimed > there:
         if claimed < 0xFFFF_0000:
             promised_s, there_s = claimed / frame_bytes / rate_hz, there / frame_bytes / rate_hz
@@ -96,9 +98,9 @@ def _frames(path: Path, file: BinaryIO, size: int, form: bytes, start: int, clai
     elif claimed == there or _chunks_follow(file, start + claimed, size):
         used = claimed
     else:
-        used = there
+        used, grown = there, True
         note = "the header was never finished; everything up to the end of the file is taken"
-    return WavLayout(rate_hz, channels, kind, width, start, used // frame_bytes, note)
+    return WavLayout(rate_hz, channels, kind, width, start, used // frame_bytes, note, grown)
 
 
 def _chunks_follow(file: BinaryIO, place: int, size: int) -> bool:
