@@ -154,7 +154,7 @@ class _Run:
         from voicetui.bench.floor import measure_floor
 
         _tell("Timing every stage alone.")
-        output_ms = _output_ms(wired.journal.entries_since(0))
+        output_ms = _output_ms(wired.journal.entries_since(0), self._trials, self._subject)
         tiers = {"full": self._tier} if self._subject == "overlap" else {arm.name: arm.name for arm in self._arms}
         for name, tier in tiers.items():
             self._floors[name] = await measure_floor(
@@ -332,10 +332,17 @@ def _output(wanted: Output | None) -> Output:
         return "null"
 
 
-def _output_ms(entries: Sequence[Entry]) -> float | None:
-    """The latency of the output device in use."""
+def _output_ms(entries: Sequence[Entry], trials: Sequence[Trial], subject: Subject) -> float | None:
+    """From the order to play to the ear where nothing else is done meanwhile: the median in mode ``none``.
+
+    Without such turns, the latency that the output device tells of, which is less.
+    """
+    from voicetui.bench.measure import results
     from voicetui.events.sound import DeviceOpened
 
+    alone = results(entries, trials, subject).get("none") if subject == "overlap" else None
+    if alone is not None and (output_ms := alone.median_stages_ms().output) is not None:
+        return output_ms
     opened = [entry.body for entry in entries if isinstance(entry.body, DeviceOpened) and entry.body.role == "output"]
     return opened[-1].latency_ms if opened else None
 

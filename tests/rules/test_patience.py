@@ -251,3 +251,17 @@ def test_the_surest_words_and_the_heaviest_score_are_waited_for_the_least_and_no
     rules = Policy(score_weight=10.0, words_odds=1000.0)
     wait = patience.wait_for(rules, rules.silence_ms, 1.0, Words(QUESTION), ())
     assert wait.ms == rules.sure_ms
+
+
+def test_the_model_can_be_asked_when_the_words_are_nearly_read_and_not_if_the_speaker_goes_on() -> None:
+    desk = desk_of(score_after_ms=200.0)
+    desk.speech(1000, 2000)
+    assert not desk.all(ScoreTurn), "noticed after 100 ms"
+    desk.run_to(2200)
+    words, score = desk.last(Transcribe), desk.last(ScoreTurn)
+    assert (score.start_sample, score.end_sample) == (words.start_sample, words.end_sample)
+    desk.starts(2250)
+    desk.pauses(3000)
+    desk.starts(3100)
+    desk.run_to(3600)
+    assert len(desk.all(ScoreTurn)) == 1

@@ -47,7 +47,8 @@ class Floor(msgspec.Struct, frozen=True):
 
     ``pause`` is by definition. ``transcribe``: the final transcript of a line. ``first_token``: from the request, the
     whole prompt in the tier's cache. ``first_clause``: from the first token to the first clause. ``synthesize``: that
-    clause, until its first samples may be played. ``output``: the latency the output device tells of.
+    clause, until its first samples may be played. ``output``: from the order to
+    play to the ear, in a mode in which nothing else is done meanwhile.
     """
 
     n: int

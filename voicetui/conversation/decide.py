@@ -164,6 +164,8 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
         endpoint.silence_over(step)
     elif purpose == "partial":
         utterance_words.partial_due(step, at_ms)
+    elif purpose == "score":
+        utterance_words.score_pause(step)
     elif purpose != "reply_wait":  # which only lets the commit be decided that was put off
         barge_in.lasted(step, purpose, at_ms)
 

@@ -54,8 +54,6 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     undecided = utterance.over and not utterance.bid
     if full or undecided or utterance.key_up or staged.on(step.state):
         transcribe_pause(step)
-    if full and policy.turn_end == "model" and not (step.state.unscored or utterance.key_up or staged.on(step.state)):
-        score_pause(step)
     if undecided:
         step.utter_wake("give_back", at_ms + policy.give_back_ms)
     over_ms = at_ms + _silence_ms(step)
@@ -64,6 +62,8 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     else:
         step.utter(wait=Wait(_silence_ms(step), "silence"))
         step.utter_wake("endpoint", over_ms)
+    if full and policy.turn_end == "model" and not (utterance.key_up or staged.on(step.state)):
+        score_pause(step)
 
 
 def scored(step: Step, fact: TurnScored) -> None:

@@ -24,6 +24,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The silence that ends a turn whose last word asks for more ("and", "the", "um")."""
     turn_end: Literal["silence", "model"] = "silence"
     """Whether, in mode ``full``, the wait also goes by the sound of the voice, scored by a model."""
+    score_after_ms: float = 0.0
+    """The silence after which the model is asked; 0: as soon as the pause is noticed, while the words are being read.
+    """
     sure_ms: float = 240.0
     """The silence that ends a turn of which score and words say that it is over: the least there is."""
     reply_wait_ms: float = 0.0

@@ -33,9 +33,14 @@ def transcribe_pause(step: Step) -> None:
 
 
 def score_pause(step: Step) -> None:
-    """Ask whether the turn is over, by its sound up to the current pause."""
-    utterance = step.state.utterance
-    assert utterance is not None and utterance.pause is not None
+    """Ask whether the turn is over, by its sound up to the current pause; or to be woken when it is time for that."""
+    utterance, policy = step.state.utterance, step.state.policy
+    if utterance is None or utterance.pause is None or utterance.pause.user_end_ms is None or step.state.unscored:
+        return
+    due_ms = utterance.pause.user_end_ms + policy.score_after_ms
+    if due_ms > step.now_ms:
+        step.utter_wake("score", due_ms)
+        return
     request = _new_request(step)
     step.utter(pause=msgspec.structs.replace(utterance.pause, scoring=request))
     step.order(ScoreTurn(utterance.number, request, _start_sample(step), _end_sample(step)))
@@ -50,13 +55,17 @@ def _new_request(step: Step) -> int:
 def _start_sample(step: Step) -> int:
     """Where the sound of the open utterance begins, a little before its onset."""
     assert step.state.utterance is not None
-    return max(0, step.state.utterance.start_sample - int(step.state.policy.preroll_ms * RATE_HZ / 1000))
+    return max(0, step.state.utterance.start_sample - _samples(step.state.policy.preroll_ms))
 
 
 def _end_sample(step: Step) -> int:
     """A little after the acoustic end of the current pause."""
     assert step.state.utterance is not None and step.state.utterance.pause is not None
-    return step.state.utterance.pause.sample + int(step.state.policy.tail_ms * RATE_HZ / 1000)
+    return step.state.utterance.pause.sample + _samples(step.state.policy.tail_ms)
+
+
+def _samples(ms: float) -> int:
+    return int(ms * RATE_HZ / 1000)
 
 
 def next_partial(step: Step, due_ms: float) -> None:
