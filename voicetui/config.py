@@ -79,6 +79,7 @@ class Endpoint(_Table, frozen=True):
     unsure_ms: Positive = _RULES.unsure_ms
     reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 200
+    quick_pauses: bool = True
     cut_off_risk: Share = _RULES.cut_off_risk
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = _RULES.words_odds
@@ -166,6 +167,7 @@ class Config(_Table, frozen=True):
             unsure_ms=self.endpoint.unsure_ms,
             reply_wait_ms=self.endpoint.reply_wait_ms,
             score_after_ms=self.endpoint.score_after_ms,
+            quick_pauses=self.endpoint.quick_pauses,
             cut_off_risk=self.endpoint.cut_off_risk,
             score_weight=self.endpoint.score_weight,
             words_odds=self.endpoint.words_odds,

@@ -24,7 +24,7 @@ from voicetui.events.orders import (
     Transcribe,
 )
 from voicetui.events.reply import GenerationFailed
-from voicetui.events.session import GapStaged, Ready, Said
+from voicetui.events.session import GapStaged, OverlapChosen, Ready, Said
 
 QUESTION = "What is the capital of France?"
 REPLY = "It is Paris."
@@ -263,3 +263,17 @@ def test_partial_transcripts_go_on_for_the_screen() -> None:
     desk.answer(REPLY)
     desk.pauses(2600)
     assert desk.last(Commit).text == "What is the"
+
+
+def test_the_ear_is_quick_where_work_begins_at_a_pause_and_calm_where_silence_decides() -> None:
+    desk = Desk(quick_pauses=True)
+    desk.tell(Ready({}), 0)
+    assert desk.last(QuickenEar).on
+    desk.tell(OverlapChosen("clause"), 1)
+    assert not desk.last(QuickenEar).on
+    desk.tell(OverlapChosen("full"), 2)
+    assert desk.last(QuickenEar).on
+    desk.tell(GapStaged((700.0,)), 3)
+    assert not desk.last(QuickenEar).on, "a staged reply is ready long before"
+    desk.tell(GapStaged(()), 4)
+    assert desk.last(QuickenEar).on and len(desk.all(QuickenEar)) == 5

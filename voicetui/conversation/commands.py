@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from voicetui.conversation import duplex, endpoint, floor, speculate
+from voicetui.conversation import duplex, endpoint, floor, speculate, staged
 from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Step
 from voicetui.events.orders import BargeIn, Commit, GateMic, PrepareTier, Reject, UseDevice
@@ -91,6 +91,7 @@ def overlap_chosen(step: Step, fact: OverlapChosen) -> None:
     """The next turn is made in another overlap mode; a draft made in the old one is void."""
     step.set(setting=msgspec.structs.replace(step.state.setting, overlap=fact.overlap))
     speculate.drop(step, "overlap mode changed")
+    staged.quicken(step)
 
 
 def device_chosen(step: Step, fact: DeviceChosen) -> None:

@@ -51,6 +51,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Pauses of this speaker that are remembered: the newest."""
     least_pause_ms: float = 200.0
     """A shorter silence between two words is no pause for thought."""
+    quick_pauses: bool = False
+    """In mode ``full``, pauses are announced by a quick ear: work begins sooner, and sometimes for nothing."""
     preroll_ms: float = 300.0
     """Sound before the detected onset that is transcribed too, so that a soft first syllable is not lost."""
     tail_ms: float = 200.0

@@ -42,9 +42,13 @@ def gap_staged(step: Step, fact: GapStaged) -> None:
 
 
 def quicken(step: Step) -> None:
-    """Let the ear be as quick as the shortest gap needs it."""
-    quick = any(gap < step.state.policy.staged_quick_ms for gap in step.state.setting.staged_gaps_ms)
-    if quick != step.state.ear_quick:
+    """Let the ear be quick where work begins at a pause, or the shortest gap needs it; calm where silence decides."""
+    state = step.state
+    gaps_ms = state.setting.staged_gaps_ms
+    quick = any(gap_ms < state.policy.staged_quick_ms for gap_ms in gaps_ms)
+    if not gaps_ms:
+        quick = state.policy.quick_pauses and state.setting.overlap == "full"
+    if quick != state.ear_quick:
         step.set(ear_quick=quick)
         step.order(QuickenEar(quick))
 
