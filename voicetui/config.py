@@ -228,6 +228,11 @@ def parse_config(text: str, source: str) -> Config:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{source} is no valid TOML: {error}.") from error
+    return check_config(raw, source)
+
+
+def check_config(raw: dict[str, object], source: str) -> Config:
+    """The configuration of these JSON-ready values. Raises ``ConfigError`` as ``parse_config`` does."""
     try:
         config = msgspec.convert(raw, Config)
     except msgspec.ValidationError as error:

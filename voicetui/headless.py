@@ -105,12 +105,26 @@ async def run_headless(
 
     ``refused`` are messages about inputs that could not be used: they are journalled as faults and make the status 1.
     """
-    wired = wire(config, choice, SystemClock())
+    return await hold(wire(config, choice, SystemClock()), seconds=seconds, json_file=json_file, refused=refused)
+
+
+async def hold(
+    wired: Wired,
+    *,
+    seconds: float | None = None,
+    json_file: Path | None = None,
+    refused: Sequence[str] = (),
+    completed: Callable[[dict[str, Any]], dict[str, Any]] = lambda summary: summary,
+) -> int:
+    """``run_headless`` for a session that is wired already.
+
+    ``completed`` gets the summary when the session is over, and returns it as it is to be written.
+    """
     if wired.folder is not None:
         print(f"Recording this session in {wired.folder} (--no-record turns that off).", file=sys.stderr)
     with settled(), native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
         await _converse_aloud(wired, seconds, refused)
-        return _finish(wired, json_file, bool(refused))
+        return _finish(wired, json_file, bool(refused), completed)
 
 
 async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence[str]) -> None:
@@ -141,12 +155,15 @@ async def _stop_after(wired: Wired, seconds: float) -> None:
     wired.session.post(StopAsked("seconds"))
 
 
-def _finish(wired: Wired, json_file: Path | None, refused: bool) -> int:
+def _finish(
+    wired: Wired, json_file: Path | None, refused: bool, completed: Callable[[dict[str, Any]], dict[str, Any]]
+) -> int:
     summary = summarise(wired.journal.entries_since(0))
     lag = wired.session.lag.quantile_ms(0.99)
     tell_figures(summary, sys.stderr)
     if lag is not None:
         print(f"engine loop lag p99 {lag:.1f} ms", file=sys.stderr)
+    summary = completed(summary)
     if json_file is not None:
         write_summary(summary, json_file)
     lost = any(isinstance(entry.body, DeviceLost) for entry in wired.journal.entries_since(0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from voicetui import __version__, models
-from voicetui.config import Config, ConfigError, TierTable, api_key, recordings_folder, without_secrets
+from voicetui.config import Config, ConfigError, TierTable, recordings_folder, without_secrets
 from voicetui.duplex import choose_duplex
 from voicetui.events import Fact
 from voicetui.events.orders import STAGED
@@ -27,15 +26,13 @@ from voicetui.listen.transcribe import Transcriber
 from voicetui.listen.turn_end import SmartTurn
 from voicetui.listen.vad import SileroDetector
 from voicetui.listen.whisper import WhisperRecogniser
-from voicetui.ports import Clock, Pcm16, Recogniser, Tier, TurnScorer, Voice
+from voicetui.ports import Clock, Pcm16, Recogniser, TurnScorer, Voice
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario, clips
 from voicetui.reply.generate import Replier
 from voicetui.reply.knowledge import FolderKnowledge
-from voicetui.reply.local_tier import LocalTier
-from voicetui.reply.openai_tier import OpenAiTier
 from voicetui.reply.ready_made_tier import ReadyMadeTier, spoken_of
-from voicetui.reply.simulated_tier import DEFAULT_REPLIES, SimulatedTier
+from voicetui.reply.simulated_tier import DEFAULT_REPLIES
 from voicetui.runtime.clock import SystemClock, wall_utc
 from voicetui.runtime.engine import Engine
 from voicetui.runtime.log import log_to, stop_logging
@@ -52,6 +49,7 @@ from voicetui.speak.play import Player
 from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 from voicetui.wiring_sound import SoundDevices, levels
+from voicetui.wiring_tiers import limited, make_tier
 
 _log = logging.getLogger(__name__)
 Output = Literal["device", "null"]
@@ -85,6 +83,8 @@ class Choice:
     half_duplex: bool = False
     history_exchanges: int | None = None
     """How much of the conversation is sent along (0: every turn begins with the same); None: what the rules have."""
+    parent: str = ""
+    """The session whose recorded microphone is heard again."""
 
 
 class Performer(Protocol):
@@ -144,10 +144,11 @@ def wire(
     Raises ``ConfigError``, ``ModelError``, ``SoundError`` with messages for a person.
     """
     clock = clock or SystemClock()
+    config = limited(config, choice.max_tokens)
     tier_name = _tier_name(config, choice)
     prompt = config.conversation.system_prompt
     recogniser, voice = _recogniser(config, clock), _voice(config, choice, clock)
-    tiers = {table.name: make_tier(table, clock, prompt, choice.max_tokens) for table in config.tiers}
+    tiers = {table.name: make_tier(table, clock, prompt) for table in config.tiers}
     ready_made = ReadyMadeTier(clock)
     canceller = EchoCanceller() if choose_duplex(config.audio, choice)[1] == "cancelled" else None
     ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)), canceller)
@@ -271,54 +272,6 @@ def make_engine(
     return engine, wired.folder
 
 
-def make_tier(table: TierTable, clock: Clock, system_prompt: str = "", max_tokens: int | None = None) -> Tier:
-    """The tier of a ``[[tiers]]`` table. Raises ``ConfigError`` or ``ModelError``."""
-    tokens = min(table.max_tokens, max_tokens) if max_tokens else table.max_tokens
-    if table.kind == "simulated":
-        assert table.ttft_ms is not None and table.tokens_per_second is not None
-        return SimulatedTier(
-            clock,
-            table.name,
-            table.model or "simulated",
-            ttft_p50_ms=table.ttft_ms.p50,
-            ttft_p95_ms=table.ttft_ms.p95,
-            tokens_per_second=table.tokens_per_second,
-            max_tokens=tokens,
-            seed=table.seed,
-            replies=table.replies or DEFAULT_REPLIES,
-        )
-    if table.kind == "local":
-        threads = table.threads or _local_threads()
-        return LocalTier(
-            clock,
-            table.name,
-            table.model,
-            models.path_of(table.model),
-            system_prompt=system_prompt,
-            max_tokens=tokens,
-            temperature=table.temperature,
-            threads=threads,
-            extra=table.extra,
-        )
-    assert table.base_url is not None
-    return OpenAiTier(
-        clock,
-        table.name,
-        table.model,
-        table.base_url,
-        api_key=api_key(table),
-        api_key_env=table.api_key_env or "",
-        max_tokens=tokens,
-        temperature=table.temperature,
-        extra=table.extra,
-    )
-
-
-def _local_threads() -> int:
-    """Half of the cores, at most four: two llama.cpp threads on two busy cores wait for each other for seconds."""
-    return max(1, min(4, (os.cpu_count() or 2) // 2))
-
-
 def _recogniser(config: Config, clock: Clock) -> Recogniser:
     language = None if config.listen.language == "auto" else config.listen.language
     return WhisperRecogniser(
@@ -378,6 +331,7 @@ def _opened(config: Config, choice: Choice, tier: str, writer: JournalWriter | N
         source=choice.source,
         config={**shown, "policy": _policy(config, choice)},
         echo=echo,
+        parent=choice.parent,
     )
 
 

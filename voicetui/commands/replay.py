@@ -11,7 +11,7 @@ import argparse
 import importlib
 from types import ModuleType
 
-WAYS: tuple[str, ...] = ()
+WAYS: tuple[str, ...] = ("rerun",)
 """The flags there are, of which one can be given."""
 _VIEW = "view"
 

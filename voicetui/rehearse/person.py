@@ -43,6 +43,10 @@ class Watch:
         self.reply_start_ms: float | None = None
         self.last_reply_start_ms = -1.0
         self.last_quiet_ms = 0.0
+        self.reply_starts_ms: list[float] = []
+        self.settled_ms = 0.0
+        """The end of the last reply as it was heard, or of what was dropped or not answered instead."""
+        self._heard = False
         self._changed = asyncio.Event()
 
     def feed(self, entries: Sequence[Entry]) -> None:
@@ -75,6 +79,7 @@ class Watch:
         match entry.body:
             case Ready():
                 self.ready = True
+                self.settled_ms = entry.at
             case SessionClosed() | DeviceLost(role="input"):
                 self.closed = True
             case OpenUtterance():
@@ -83,17 +88,24 @@ class Watch:
             case Reject():
                 self.utterance_open = False
                 self.last_resolved_ms = entry.at
+                self.settled_ms = max(self.settled_ms, entry.at)
             case Commit():
-                self.utterance_open = False
+                self.utterance_open = self._heard = False
                 self.turn = entry.body.basis.turn
                 self.reply_start_ms = None
             case ClauseStarted() if self.reply_start_ms is None:
                 self.reply_start_ms = self.last_reply_start_ms = entry.at
+                self.reply_starts_ms.append(entry.at)
+                self._heard = True
             case PlaybackFinished() | PlaybackCut():
                 self.last_quiet_ms = entry.at
+                if self._heard:
+                    self.settled_ms = max(self.settled_ms, entry.at)
                 self.reply_start_ms = None
             case EndTurn():
                 self.last_resolved_ms = entry.at
+                if not self._heard:
+                    self.settled_ms = max(self.settled_ms, entry.at)
                 if self.turn == entry.body.turn:
                     self.turn = None
             case _:

@@ -43,7 +43,8 @@ class Session(Generic[SoundT]):
         self.clock = clock
         self.journal = journal
         self.lag = LoopLag()
-        self._opened = opened
+        self.opened = opened
+        """What the session begins with."""
         self._state = State()
         self._inbox: deque[tuple[Fact, float]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -70,7 +71,7 @@ class Session(Generic[SoundT]):
     async def run(self) -> None:
         """Open devices, warm the models, converse until stopped, close everything. Never raises for a failing part."""
         self._loop = asyncio.get_running_loop()
-        self._append_now(self._opened)
+        self._append_now(self.opened)
         async with anyio.create_task_group() as group:
             self._scopes = Scopes(group, self._failed)
             self._hands = Hands(self.parts, self.clock, self.post, self._scopes, lambda: self._state.muted)
@@ -101,7 +102,7 @@ class Session(Generic[SoundT]):
     async def _make_ready(self) -> None:
         hands = self._hands
         assert hands is not None
-        load_ms = await hands.warm(self._opened.tier)
+        load_ms = await hands.warm(self.opened.tier)
         settle_again()
         # Not before: a model that is being loaded holds the interpreter, and a speaker that is not served looks lost.
         hands.attach(await open_speaker(self.parts, self.clock, self.post))

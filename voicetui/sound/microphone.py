@@ -33,6 +33,8 @@ _MOST: Final = RATE_HZ // 25
 """A block's least and greatest length in samples: 10 and 40 ms."""
 _PACE_MS: Final = 20.0
 _PACE: Final = RATE_HZ // 50
+_SEAM: Final = RATE_HZ // 100
+"""In so many samples a room gives way to a clip from it, and comes back."""
 
 
 class Capture:
@@ -260,16 +262,22 @@ class FileMicrophone:
         clips: Sequence[tuple[float, Pcm16]] = (),
         *,
         noise_dbfs: float | None = -70.0,
+        room: Pcm16 | None = None,
         seed: int = 1,
         name: str = "file",
     ) -> None:
-        """``clips``: (ms after opening, int16 [n] 16 kHz). ``noise_dbfs``: the room's, None for digital silence."""
+        """``clips``: (ms after opening, int16 [n] 16 kHz). ``noise_dbfs``: the room's, None for digital silence.
+
+        ``room``, int16 [n], is heard over and over instead of that noise where no clip is: a clip from the same room
+        brings its own, and takes its place.
+        """
         self._clock = clock
         self._name = name
         self._first = [(round(after_ms * RATE_HZ / 1e3), samples) for after_ms, samples in clips]
         self._clips: list[tuple[int, Pcm16]] = []
         self._random = np.random.default_rng(seed)
         self._noise = 0.0 if noise_dbfs is None else 32768 * 10 ** (noise_dbfs / 20)
+        self._room = room
         self._origin_ms: float | None = None
         self._sample = 0
         self._end: int | None = None
@@ -321,6 +329,14 @@ class FileMicrophone:
         if self._origin_ms is not None:
             self._end = self._sample
 
+    def _quiet(self, first: int) -> NDArray[np.float64]:
+        """float64 [20 ms] of the room from sample ``first`` on, where nobody speaks."""
+        if self._room is None:
+            return self._random.standard_normal(_PACE) * self._noise
+        if not len(self._room):
+            return np.zeros(_PACE)
+        return self._room.take(np.arange(first, first + _PACE), mode="wrap").astype(np.float64)
+
     def _opened_ms(self) -> float:
         if self._origin_ms is None:
             raise SoundError("the file microphone is not open")
@@ -332,11 +348,15 @@ class FileMicrophone:
         return math.ceil(after_ms * RATE_HZ / 1e3 - 1e-6)
 
     def _mix(self) -> Pcm16:
-        mixed = self._random.standard_normal(_PACE) * self._noise
         first, last = self._sample, self._sample + _PACE
+        mixed = self._quiet(first)
         for start, samples in self._clips:
             head, tail = max(first, start), min(last, start + len(samples))
             if head < tail:
-                mixed[head - first : tail - first] += samples[head - start : tail - start]
+                place = np.arange(head - start, tail - start)
+                part = mixed[head - first : tail - first]
+                if self._room is not None:
+                    part *= 1 - np.clip(np.minimum(place + 1, len(samples) - place) / _SEAM, 0.0, 1.0)
+                part += samples[place]
         self._clips = [clip for clip in self._clips if clip[0] + len(clip[1]) > last]
         return np.clip(np.rint(mixed), -32768, 32767).astype(np.int16)

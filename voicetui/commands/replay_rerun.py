@@ -1,0 +1,287 @@
+"""The recorded microphone goes through the live pipeline again, in real time, and makes a new session."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+if TYPE_CHECKING:
+    from voicetui.config import Config
+    from voicetui.events.session import SessionOpened
+    from voicetui.journal.recorded import Recorded
+    from voicetui.ports import Pcm16
+    from voicetui.rehearse.again import Again
+    from voicetui.rehearse.rerun import Plan
+    from voicetui.wiring import Choice, Wired
+
+BEING_WRITTEN_S = 15.0
+"""A session that has not ended and whose microphone's track grew within this long is still going on."""
+
+_IMPORTED = "import"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What a re-run takes."""
+    group = parser.add_argument_group("with --rerun")
+    group.add_argument("--tier", metavar="T", default=None, help="the tier to answer (default: the session's)")
+    group.add_argument(
+        "--overlap", choices=("none", "clause", "full"), default=None, help="how the stages overlap (default: as there)"
+    )
+    group.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=None,
+        help="change a key of the configuration, such as endpoint.silence_ms=400; may be given again",
+    )
+    group.add_argument(
+        "--pace",
+        choices=("turn", "tape"),
+        default="turn",
+        help="turn: say everything when the reply before it is over, as far after it as there; tape: play the track",
+    )
+    group.add_argument("--no-record", action="store_true", default=False, help="keep nothing on disk")
+    group.add_argument("--speaker", action="store_true", default=False, help="play both sides on the real speaker")
+
+
+def command(arguments: argparse.Namespace) -> int:
+    """Hold the conversation again; the exit status."""
+    from voicetui.config import load_config, recordings_folder
+    from voicetui.journal.recorded import find_session, open_recorded
+    from voicetui.progress import pull_missing
+
+    json_file = Path(arguments.json) if arguments.json else None
+    if json_file is not None and not json_file.parent.is_dir():
+        print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
+        return 2
+    found = load_config(arguments.config)[0]
+    recorded = open_recorded(find_session(arguments.session, recordings_folder(found)))
+    config = _config(found, recorded, arguments)
+    track = _track(recorded)
+    plan = _plan(recorded, track, arguments.pace)
+    pull_missing(config)
+    choice = _choice(recorded, config, arguments)
+    return asyncio.run(_run(recorded, config, choice, track, plan, json_file, arguments))
+
+
+def _config(found: Config, recorded: Recorded, arguments: argparse.Namespace) -> Config:
+    """Today's configuration with the session's tier, overlap mode and turn-end rules, and what was asked for instead.
+
+    Raises ``ConfigError``.
+    """
+    from voicetui.config import ConfigError
+    from voicetui.config_changes import like_recorded, with_settings
+
+    opened = recorded.opened
+    settings = arguments.set or []
+    config = found
+    names = [tier.name for tier in config.tiers]
+    if opened is not None:
+        chosen = arguments.tier or any(each.partition("=")[0].strip() == "conversation.tier" for each in settings)
+        tier = opened.tier if opened.tier in names else config.conversation.tier
+        if opened.tier not in names and not chosen and opened.source != _IMPORTED:
+            raise ConfigError(
+                f"{recorded.name} was held with the tier {opened.tier!r}, which is not configured here. Configure it, "
+                f"or name another with --tier: {', '.join(names)}."
+            )
+        conversation = msgspec.structs.replace(config.conversation, tier=tier, overlap=opened.overlap)
+        config = msgspec.structs.replace(config, conversation=conversation)
+        config = like_recorded(config, opened.config, "endpoint")
+    config = with_settings(config, settings)
+    if arguments.tier is not None and arguments.tier not in names:
+        raise ConfigError(f"There is no tier {arguments.tier!r}. Allowed: {', '.join(names)}.")
+    return config
+
+
+def _choice(recorded: Recorded, config: Config, arguments: argparse.Namespace) -> Choice:
+    """A session answered like the recorded one. What was changed there by the way is not changed again."""
+    from voicetui.conversation.policy import Policy
+    from voicetui.rehearse.scenario import Scenario
+    from voicetui.wiring import Choice
+
+    opened = recorded.opened
+    there: dict[str, Any] = dict(opened.config) if opened is not None else {}
+    policy = there.get("policy")
+    exchanges = policy.get("history_exchanges") if isinstance(policy, dict) else None
+    return Choice(
+        "rerun",
+        arguments.tier or config.conversation.tier,
+        arguments.overlap or config.conversation.overlap,
+        True,
+        "device" if arguments.speaker else "null",
+        record=not arguments.no_record,
+        scenario=Scenario(title="rerun", lines=()),
+        max_tokens=_longest_reply(opened),
+        aloud=arguments.speaker,
+        history_exchanges=exchanges if exchanges != Policy().history_exchanges else None,
+        parent=recorded.name,
+    )
+
+
+def _longest_reply(opened: SessionOpened | None) -> int | None:
+    """How many tokens the session's tier might answer with: more would be another conversation."""
+    tiers = opened.config.get("tiers") if opened is not None else None
+    for tier in tiers if isinstance(tiers, list | tuple) else ():
+        if opened is not None and isinstance(tier, dict) and tier.get("name") == opened.tier:
+            tokens = tier.get("max_tokens")
+            return tokens if isinstance(tokens, int) and tokens > 0 else None
+    return None
+
+
+def _track(recorded: Recorded) -> Pcm16:
+    """The session's microphone, int16 [n] at 16 kHz, without the echo of the replies that it heard then.
+
+    Raises ``RecordedError``.
+    """
+    from voicetui.events.session import SessionClosed
+    from voicetui.events.sound import EchoMeasured
+    from voicetui.journal.recorded import RecordedError
+    from voicetui.ports import SoundError
+    from voicetui.runtime.clock import wall_utc
+    from voicetui.sound.echo import missing
+    from voicetui.sound.wav import read_parts
+
+    user = recorded.folder / "user.wav"
+    if not user.exists():
+        raise RecordedError(
+            f"{recorded.name} has no recorded microphone ({user} is missing), so there is nothing to hear again."
+        )
+    if not any(isinstance(entry.body, SessionClosed) for entry in recorded.entries):
+        newest = max(path.stat().st_mtime for path in recorded.folder.glob("user*.wav"))
+        if wall_utc().timestamp() - newest < BEING_WRITTEN_S:
+            raise RecordedError(f"{recorded.name} is still being written. End it first, then run it again.")
+    try:
+        track, parts = read_parts(recorded.folder, "user")
+    except SoundError as error:
+        raise RecordedError(f"{recorded.name} cannot be run again: {error}.") from error
+    for part in parts:
+        if part.note:
+            _tell(f"{part.path.name}: {part.note}")
+    if not _heard_itself(recorded.opened):
+        return track
+    lacks = missing()
+    if lacks is not None:
+        _tell(f"The echo of the old replies stays in: {lacks.why}. To take it out: {lacks.mend}.")
+        return track
+    from voicetui.rehearse.tape import without_echo
+
+    try:
+        reply, _ = read_parts(recorded.folder, "reply")
+    except SoundError as error:
+        _tell(f"The echo of the old replies stays in: {error}.")
+        return track
+    measured = [entry.body for entry in recorded.entries if isinstance(entry.body, EchoMeasured)]
+    return without_echo(track, reply, measured)
+
+
+def _heard_itself(opened: SessionOpened | None) -> bool:
+    """Whether the microphone heard the speaker: a person's did, without headphones."""
+    return opened is not None and opened.source == "microphone" and opened.echo != "headphones"
+
+
+def _plan(recorded: Recorded, track: Pcm16, pace: str) -> Plan:
+    """The person's part. Raises ``RecordedError`` where there is none."""
+    from voicetui.journal.recorded import RecordedError
+    from voicetui.rehearse.rerun import plan
+
+    made = plan(recorded.entries, len(track))
+    if pace == "turn" and not made.pieces:
+        sound = "--pace tape plays its track all the same" if len(track) and abs(track).max() > 0 else "it is silent"
+        raise RecordedError(f"Nobody says or types anything in {recorded.name}: {sound}.")
+    if pace == "tape" and not len(track) and not made.acts:
+        raise RecordedError(f"{recorded.name} is empty: its user.wav holds no sound, and nothing is typed.")
+    return made
+
+
+def _wire(config: Config, choice: Choice, track: Pcm16, plan: Plan, pace: str) -> tuple[Wired, Again]:
+    """The session, with the recorded person in the place of a scripted one."""
+    from voicetui.events.sound import RATE_HZ
+    from voicetui.rehearse.again import Again, Straight
+    from voicetui.rehearse.tape import room_of
+    from voicetui.sound.aloud import Mouth
+    from voicetui.sound.microphone import FileMicrophone
+    from voicetui.wiring import wire
+
+    wired = wire(config, choice)
+    margin = RATE_HZ // 2
+    taken = [(max(0, start - margin), end + margin) for start, end in plan.taken]
+    microphone = FileMicrophone(wired.clock, room=room_of(track, taken), name=choice.source)
+    wired.microphone = wired.session.parts.microphone = microphone
+    mouth = Mouth(microphone, lambda: wired.session.parts.speaker)
+    make = Straight if pace == "tape" else Again
+    person = make(plan, track, mouth, wired.watch, wired.clock, wired.session.post)
+    wired.person = person
+    return wired, person
+
+
+async def _run(
+    recorded: Recorded,
+    config: Config,
+    choice: Choice,
+    track: Pcm16,
+    plan: Plan,
+    json_file: Path | None,
+    arguments: argparse.Namespace,
+) -> int:
+    from voicetui.headless import hold
+    from voicetui.rehearse.outcome import compared
+    from voicetui.rehearse.rerun import missed
+    from voicetui.views.summary import summarise
+
+    wired, person = _wire(config, choice, track, plan, arguments.pace)
+    _tell_plan(recorded, plan, choice, wired, arguments.pace)
+
+    def completed(summary: dict[str, Any]) -> dict[str, Any]:
+        entries = wired.journal.entries_since(0)
+        done_ms = [ms for ms in person.onsets_ms if ms <= entries[-1].at]
+        lost = missed(plan.pieces, done_ms, entries)
+        for each in lost:
+            _tell(f"missed: {each.told()}")
+        comparison = compared(summarise(recorded.entries), summary)
+        for line in comparison.told():
+            print(line)
+        if wired.folder is not None:
+            print(f"new session {wired.folder.name} (voicetui compare {recorded.name} {wired.folder.name} shows more)")
+        added = {"parent": recorded.name, "pace": arguments.pace, "missed_barge_ins": lost, "comparison": comparison}
+        return {**summary, **msgspec.to_builtins(added)}
+
+    status = await hold(wired, json_file=json_file, completed=completed)
+    if not person.finished:
+        _tell(f"The re-run of {recorded.name} ended before everything was said again.")
+        return 1
+    return status
+
+
+def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pace: str) -> None:
+    """Say what will be heard, and what is not as it was there."""
+    from voicetui.config_changes import differences
+    from voicetui.events.session import OverlapChosen, TierChosen
+    from voicetui.views.session_state import staged_gaps_of
+
+    what = "its whole track" if pace == "tape" else f"{len(plan.pieces)} pieces of what was said and typed"
+    _tell(f"Re-run of {recorded.name}: {what}, in real time.")
+    opened = recorded.opened
+    if opened is None:
+        _tell("Its journal has lost how it began: it is answered with the configuration found here.")
+        return
+    if opened.tier != choice.tier or opened.overlap != choice.overlap:
+        _tell(f"tier {opened.tier}, overlap {opened.overlap} there; tier {choice.tier}, overlap {choice.overlap} here")
+    if staged_gaps_of(opened):
+        _tell("Its gaps were staged; here the real pipeline answers.")
+    changed = {type(entry.body) for entry in recorded.entries} & {TierChosen, OverlapChosen}
+    if changed:
+        _tell(f"It changed its tier or overlap mode on the way; here all of it is {choice.tier}, {choice.overlap}.")
+    for problem in recorded.problems:
+        _tell(f"journal.jsonl, line {problem.line}: {problem.message}")
+    now: SessionOpened = wired.session.opened
+    for difference in differences(opened.config, now.config, choice.tier or ""):
+        _tell(f"not as there: {difference}")
+
+
+def _tell(text: str) -> None:
+    print("".join(each if each.isprintable() else " " for each in text), file=sys.stderr, flush=True)

@@ -1,0 +1,71 @@
+"""From a ``[[tiers]]`` table to the tier."""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from voicetui import models
+from voicetui.config import Config, TierTable, api_key
+from voicetui.ports import Clock, Tier
+from voicetui.reply.local_tier import LocalTier
+from voicetui.reply.openai_tier import OpenAiTier
+from voicetui.reply.simulated_tier import DEFAULT_REPLIES, SimulatedTier
+
+
+def limited(config: Config, max_tokens: int | None) -> Config:
+    """The configuration with no tier's replies longer than ``max_tokens`` (None: as they are)."""
+    if max_tokens is None:
+        return config
+    tiers = tuple(
+        msgspec.structs.replace(table, max_tokens=min(table.max_tokens, max_tokens)) for table in config.tiers
+    )
+    return msgspec.structs.replace(config, tiers=tiers)
+
+
+def make_tier(table: TierTable, clock: Clock, system_prompt: str = "") -> Tier:
+    """The tier of a ``[[tiers]]`` table. Raises ``ConfigError`` or ``ModelError``."""
+    if table.kind == "simulated":
+        assert table.ttft_ms is not None and table.tokens_per_second is not None
+        return SimulatedTier(
+            clock,
+            table.name,
+            table.model or "simulated",
+            ttft_p50_ms=table.ttft_ms.p50,
+            ttft_p95_ms=table.ttft_ms.p95,
+            tokens_per_second=table.tokens_per_second,
+            max_tokens=table.max_tokens,
+            seed=table.seed,
+            replies=table.replies or DEFAULT_REPLIES,
+        )
+    if table.kind == "local":
+        threads = table.threads or _local_threads()
+        return LocalTier(
+            clock,
+            table.name,
+            table.model,
+            models.path_of(table.model),
+            system_prompt=system_prompt,
+            max_tokens=table.max_tokens,
+            temperature=table.temperature,
+            threads=threads,
+            extra=table.extra,
+        )
+    assert table.base_url is not None
+    return OpenAiTier(
+        clock,
+        table.name,
+        table.model,
+        table.base_url,
+        api_key=api_key(table),
+        api_key_env=table.api_key_env or "",
+        max_tokens=table.max_tokens,
+        temperature=table.temperature,
+        extra=table.extra,
+    )
+
+
+def _local_threads() -> int:
+    """Half of the cores, at most four: two llama.cpp threads on two busy cores wait for each other for seconds."""
+    return max(1, min(4, (os.cpu_count() or 2) // 2))
