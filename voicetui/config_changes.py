@@ -48,6 +48,7 @@ def differences(recorded: Mapping[str, object], now: Mapping[str, object], tier:
 
     Of the tiers only ``tier`` counts. Keys that only one of them knows do not differ.
     """
+    recorded, now = _plain(recorded), _plain(now)
     there, here = _flat(recorded, tier), _flat(now, tier)
     found = {key: value for key, value in here.items() if key in there and there[key] != value}
     rules_there, rules = recorded.get("policy"), now.get("policy")
@@ -57,6 +58,12 @@ def differences(recorded: Mapping[str, object], now: Mapping[str, object], tier:
             if key not in named and key in rules_there and rules_there[key] != value:
                 there[f"rule {key}"], found[f"rule {key}"] = rules_there[key], value
     return [f"{key}: {there[key]!r} there, {value!r} here" for key, value in found.items()]
+
+
+def _plain(config: Mapping[str, object]) -> dict[str, object]:
+    """As a journal holds it: a tuple is a list there."""
+    values: dict[str, object] = msgspec.json.decode(msgspec.json.encode(config))
+    return values
 
 
 def _flat(config: Mapping[str, object], tier: str) -> dict[str, object]:
