@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -13,6 +12,7 @@ from tests.journal_builder import JournalBuilder
 from voicetui.cli import run
 from voicetui.config import Config, ConfigError, load_config
 from voicetui.config_changes import differences, like_recorded, with_settings
+from voicetui.journal.append import JournalWriter
 from voicetui.sound.wav import WavWriter
 
 BUILT_IN = Path(__file__).resolve().parents[2] / "assets" / "voicetui.toml"
@@ -69,9 +69,10 @@ def test_a_session_that_still_goes_on_is_refused_and_one_that_was_killed_is_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = session(tmp_path, closed=False, silent=True)
+    writer = JournalWriter(folder)
     assert rerun(tmp_path) == 1
     assert "is still being written" in capsys.readouterr().err
-    os.utime(folder / "user.wav", (1e9, 1e9))
+    writer.close()
     assert rerun(tmp_path) == 1
     assert "Nobody says or types anything" in capsys.readouterr().err
 

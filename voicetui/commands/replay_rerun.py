@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from voicetui.rehearse.rerun import Plan
     from voicetui.wiring import Choice, Wired
 
-BEING_WRITTEN_S = 15.0
-"""A session that has not ended and whose microphone's track grew within this long is still going on."""
-
 _IMPORTED = "import"
 
 
@@ -119,7 +116,7 @@ def _choice(recorded: Recorded, config: Config, arguments: argparse.Namespace) -
         max_tokens=_longest_reply(opened),
         aloud=arguments.speaker,
         history_exchanges=exchanges if exchanges != Policy().history_exchanges else None,
-        parent=recorded.name,
+        parent=opened.session if opened is not None and opened.session else recorded.name,
     )
 
 
@@ -138,30 +135,23 @@ def _track(recorded: Recorded) -> Pcm16:
 
     Raises ``RecordedError``.
     """
-    from voicetui.events.session import SessionClosed
     from voicetui.events.sound import EchoMeasured
     from voicetui.journal.recorded import RecordedError
     from voicetui.ports import SoundError
-    from voicetui.runtime.clock import wall_utc
     from voicetui.sound.echo import missing
     from voicetui.sound.wav import read_parts
 
-    user = recorded.folder / "user.wav"
-    if not user.exists():
+    if recorded.written:
+        raise RecordedError(f"{recorded.name} is still being written. End it first, then run it again.")
+    if not any(recorded.folder.glob("user*.wav")):
+        user = recorded.folder / "user.wav"
         raise RecordedError(
-            f"{recorded.name} has no recorded microphone ({user} is missing), so there is nothing to hear again."
+            f"{recorded.name} has no recorded microphone: {user} is missing. Nothing can be heard again."
         )
-    if not any(isinstance(entry.body, SessionClosed) for entry in recorded.entries):
-        newest = max(path.stat().st_mtime for path in recorded.folder.glob("user*.wav"))
-        if wall_utc().timestamp() - newest < BEING_WRITTEN_S:
-            raise RecordedError(f"{recorded.name} is still being written. End it first, then run it again.")
     try:
-        track, parts = read_parts(recorded.folder, "user")
+        track, _ = read_parts(recorded.folder, "user")
     except SoundError as error:
         raise RecordedError(f"{recorded.name} cannot be run again: {error}.") from error
-    for part in parts:
-        if part.note:
-            _tell(f"{part.path.name}: {part.note}")
     if not _heard_itself(recorded.opened):
         return track
     lacks = missing()
@@ -277,7 +267,7 @@ def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pac
     if changed:
         _tell(f"It changed its tier or overlap mode on the way; here all of it is {choice.tier}, {choice.overlap}.")
     for problem in recorded.problems:
-        _tell(f"journal.jsonl, line {problem.line}: {problem.message}")
+        _tell(problem.told)
     now: SessionOpened = wired.session.opened
     for difference in differences(opened.config, now.config, choice.tier or ""):
         _tell(f"not as there: {difference}")
