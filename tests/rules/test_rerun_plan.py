@@ -11,7 +11,7 @@ from voicetui.events.orders import EndTurn
 from voicetui.events.session import InterruptAsked, MicTested, Muted, Said, StopAsked, TalkKey
 from voicetui.events.sound import ClockMapped
 from voicetui.events.speak import ClauseStarted, PlaybackFinished
-from voicetui.rehearse.rerun import Piece, missed, plan
+from voicetui.rehearse.rerun import Piece, collided, missed, plan
 
 HOUR = 3600 * 16_000
 STORY = ["Once upon a time there was a king. ", "He was old."]
@@ -128,6 +128,11 @@ def test_what_a_microphone_test_heard_or_nobody_could_hear_any_more_is_no_piece(
     assert sum(not piece.spoken for piece in found) == 2
 
 
+def test_what_the_program_heard_of_itself_is_no_piece() -> None:
+    journal = begun().false_interruption("Tell me a story.", STORY, kind="echo", text="a king")
+    assert [piece.text for piece in pieces(journal)] == ["Tell me a story."]
+
+
 def test_speech_that_never_ended_goes_on_to_the_end_of_the_track() -> None:
     journal = begun().add(SpeechStarted(1000 * 16, 1060), 1000)
     (piece,) = pieces(journal, samples=3000 * 16)
@@ -165,3 +170,12 @@ def test_a_barge_in_that_lands_on_no_reply_any_more_is_told_with_the_reason() ->
     (never,) = missed(found, [500, 4200], [])
     assert never.why == "no reply was being heard then"
     assert not missed(found, [500], [])
+
+
+def test_what_was_asked_again_in_the_silence_there_and_comes_over_a_reply_here_is_told() -> None:
+    journal = begun().superseded("What time is it?", "Hello, are you there?", ["It is noon."])
+    (piece,) = found = pieces(journal)
+    (again,) = piece.more
+    assert not collided(found, [500], replies((4000, 5000)))
+    (told,) = collided(found, [500], replies((500 + again.after_ms - 700, 5000)))
+    assert (told.after_reply_start_ms, told.text) == (700, "Hello, are you there?")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import sys
 from types import ModuleType
 
 WAYS: tuple[str, ...] = ("rerun",)
@@ -22,7 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "session", metavar="SESSION", help='its folder, its name or the beginning of that, or "latest" for the newest'
     )
     parser.add_argument("--json", metavar="FILE", default=None, help="write what comes out there (without a screen)")
-    flags = parser.add_mutually_exclusive_group() if WAYS else parser
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=None,
+        help="another value than the recorded one, such as endpoint.silence_ms=400; may be given again",
+    )
+    flags = parser.add_mutually_exclusive_group()
     for way in WAYS:
         summary = (_part(way).__doc__ or "").partition("\n")[0].rstrip(".")
         flags.add_argument(f"--{way}", dest="way", action="store_const", const=way, default=_VIEW, help=summary)
@@ -33,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Show the session, or what the flag says; the exit status."""
+    if arguments.set and arguments.way == _VIEW:
+        ways = " or ".join(f"--{way}" for way in WAYS)
+        print(f"voicetui: --set changes nothing in what was recorded. Use it with {ways}.", file=sys.stderr)
+        return 2
     return int(_part(arguments.way).command(arguments))
 
 

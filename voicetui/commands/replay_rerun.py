@@ -19,22 +19,15 @@ if TYPE_CHECKING:
     from voicetui.rehearse.rerun import Plan
     from voicetui.wiring import Choice, Wired
 
-_IMPORTED = "import"
+_IMPORTED = "imported"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """What a re-run takes."""
+    """What a re-run takes, besides ``--set`` and ``--json``."""
     group = parser.add_argument_group("with --rerun")
     group.add_argument("--tier", metavar="T", default=None, help="the tier to answer (default: the session's)")
     group.add_argument(
         "--overlap", choices=("none", "clause", "full"), default=None, help="how the stages overlap (default: as there)"
-    )
-    group.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=None,
-        help="change a key of the configuration, such as endpoint.silence_ms=400; may be given again",
     )
     group.add_argument(
         "--pace",
@@ -51,6 +44,7 @@ def command(arguments: argparse.Namespace) -> int:
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.recorded import find_session, open_recorded
     from voicetui.progress import pull_missing
+    from voicetui.rehearse.tape import recorded_track
 
     json_file = Path(arguments.json) if arguments.json else None
     if json_file is not None and not json_file.parent.is_dir():
@@ -59,7 +53,7 @@ def command(arguments: argparse.Namespace) -> int:
     found = load_config(arguments.config)[0]
     recorded = open_recorded(find_session(arguments.session, recordings_folder(found)))
     config = _config(found, recorded, arguments)
-    track = _track(recorded)
+    track = recorded_track(recorded, _tell)
     plan = _plan(recorded, track, arguments.pace)
     pull_missing(config)
     choice = _choice(recorded, config, arguments)
@@ -86,7 +80,8 @@ def _config(found: Config, recorded: Recorded, arguments: argparse.Namespace) ->
                 f"{recorded.name} was held with the tier {opened.tier!r}, which is not configured here. Configure it, "
                 f"or name another with --tier: {', '.join(names)}."
             )
-        conversation = msgspec.structs.replace(config.conversation, tier=tier, overlap=opened.overlap)
+        overlap = opened.overlap if opened.source != _IMPORTED else config.conversation.overlap
+        conversation = msgspec.structs.replace(config.conversation, tier=tier, overlap=overlap)
         config = msgspec.structs.replace(config, conversation=conversation)
         config = like_recorded(config, opened.config, "endpoint")
     config = with_settings(config, settings)
@@ -128,50 +123,6 @@ def _longest_reply(opened: SessionOpened | None) -> int | None:
             tokens = tier.get("max_tokens")
             return tokens if isinstance(tokens, int) and tokens > 0 else None
     return None
-
-
-def _track(recorded: Recorded) -> Pcm16:
-    """The session's microphone, int16 [n] at 16 kHz, without the echo of the replies that it heard then.
-
-    Raises ``RecordedError``.
-    """
-    from voicetui.events.sound import EchoMeasured
-    from voicetui.journal.recorded import RecordedError
-    from voicetui.ports import SoundError
-    from voicetui.sound.echo import missing
-    from voicetui.sound.wav import read_parts
-
-    if recorded.written:
-        raise RecordedError(f"{recorded.name} is still being written. End it first, then run it again.")
-    if not any(recorded.folder.glob("user*.wav")):
-        user = recorded.folder / "user.wav"
-        raise RecordedError(
-            f"{recorded.name} has no recorded microphone: {user} is missing. Nothing can be heard again."
-        )
-    try:
-        track, _ = read_parts(recorded.folder, "user")
-    except SoundError as error:
-        raise RecordedError(f"{recorded.name} cannot be run again: {error}.") from error
-    if not _heard_itself(recorded.opened):
-        return track
-    lacks = missing()
-    if lacks is not None:
-        _tell(f"The echo of the old replies stays in: {lacks.why}. To take it out: {lacks.mend}.")
-        return track
-    from voicetui.rehearse.tape import without_echo
-
-    try:
-        reply, _ = read_parts(recorded.folder, "reply")
-    except SoundError as error:
-        _tell(f"The echo of the old replies stays in: {error}.")
-        return track
-    measured = [entry.body for entry in recorded.entries if isinstance(entry.body, EchoMeasured)]
-    return without_echo(track, reply, measured)
-
-
-def _heard_itself(opened: SessionOpened | None) -> bool:
-    """Whether the microphone heard the speaker: a person's did, without headphones."""
-    return opened is not None and opened.source == "microphone" and opened.echo != "headphones"
 
 
 def _plan(recorded: Recorded, track: Pcm16, pace: str) -> Plan:
@@ -220,7 +171,7 @@ async def _run(
 ) -> int:
     from voicetui.headless import hold
     from voicetui.rehearse.outcome import compared
-    from voicetui.rehearse.rerun import missed
+    from voicetui.rehearse.rerun import collided, missed
     from voicetui.views.summary import summarise
 
     wired, person = _wire(config, choice, track, plan, arguments.pace)
@@ -230,14 +181,16 @@ async def _run(
         entries = wired.journal.entries_since(0)
         done_ms = [ms for ms in person.onsets_ms if ms <= entries[-1].at]
         lost = missed(plan.pieces, done_ms, entries)
-        for each in lost:
-            _tell(f"missed: {each.told()}")
+        early = collided(plan.pieces, done_ms, entries)
+        for told in (*(each.told() for each in lost), *(each.told() for each in early)):
+            _tell(told)
         comparison = compared(summarise(recorded.entries), summary)
         for line in comparison.told():
             print(line)
         if wired.folder is not None:
             print(f"new session {wired.folder.name} (voicetui compare {recorded.name} {wired.folder.name} shows more)")
-        added = {"parent": recorded.name, "pace": arguments.pace, "missed_barge_ins": lost, "comparison": comparison}
+        added = {"parent": recorded.name, "pace": arguments.pace, "missed_barge_ins": lost,
+                 "new_barge_ins": early, "comparison": comparison}  # fmt: skip
         return {**summary, **msgspec.to_builtins(added)}
 
     status = await hold(wired, json_file=json_file, completed=completed)
@@ -259,7 +212,9 @@ def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pac
     if opened is None:
         _tell("Its journal has lost how it began: it is answered with the configuration found here.")
         return
-    if opened.tier != choice.tier or opened.overlap != choice.overlap:
+    if opened.source == _IMPORTED:
+        _tell(f"It was imported: tier {choice.tier}, overlap {choice.overlap} answers here.")
+    elif opened.tier != choice.tier or opened.overlap != choice.overlap:
         _tell(f"tier {opened.tier}, overlap {opened.overlap} there; tier {choice.tier}, overlap {choice.overlap} here")
     if staged_gaps_of(opened):
         _tell("Its gaps were staged; here the real pipeline answers.")

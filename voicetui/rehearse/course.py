@@ -16,6 +16,8 @@ REACTION_MS = 300.0
 """Nobody answers a reply sooner than this after its first sound (``Policy.reaction_ms``)."""
 
 PER_MS = RATE_HZ / 1e3
+_ECHO = "echo"
+"""Why an utterance was rejected that was the program itself."""
 
 Deed: TypeAlias = Said | Muted | InterruptAsked | TalkKey | MicTested
 """What hands do: the commands that belong to a conversation. A choice of tier, mode or device is none."""
@@ -34,7 +36,7 @@ class Course:
 
     def __init__(self, entries: Sequence[Entry], samples: int) -> None:
         self.spans: list[Span] = []
-        """What was said to the program: without microphone tests, and what came after it was asked to stop."""
+        """What was said to the program: without its own echo, microphone tests, and what came after it was to stop."""
         self.all_spans: list[Span] = []
         self.replies: list[tuple[float, float]] = []
         self.cut_off: list[float] = []
@@ -55,6 +57,7 @@ class Course:
         self._speaking: SpeechStarted | None = None
         self._speaking_ms = 0.0
         self._typed_ms: float | None = None
+        self._echoes: list[tuple[float, float]] = []
         for entry in entries:
             self._take(entry.at, entry.body)
         self._finish(entries, samples)
@@ -75,6 +78,10 @@ class Course:
         if reply is not None:
             return at_ms - reply < REACTION_MS or reply in self.cut_off
         return any(onset < at_ms < end for onset, end in self.answered)
+
+    def words_of(self, start_ms: float, end_ms: float) -> str:
+        """The words of the utterances that began then."""
+        return " ".join(text for onset_ms, text in self.words if text and start_ms - 1 <= onset_ms <= end_ms)
 
     def _take(self, at_ms: float, body: object) -> None:
         match body:
@@ -110,8 +117,10 @@ class Course:
                 self._text[body.utterance] = body.text
             case Reject():
                 self._text[body.utterance] = body.text or self._text.get(body.utterance, "")
-                self._resolve(body.utterance, at_ms)
+                onset_ms = self._resolve(body.utterance, at_ms)
                 self.settled_ms.append(at_ms)
+                if body.reason == _ECHO:
+                    self._echoes.append((onset_ms, at_ms))
             case Commit():
                 turn = body.basis.turn
                 if body.utterance is None:
@@ -161,5 +170,7 @@ class Course:
         for began in tests:
             over = min((at_ms for at_ms in ended if at_ms > began), default=began + MIC_TEST_MS)
             self.spans = [span for span in self.spans if not began <= span.at_ms < over]
+        for onset_ms, over in self._echoes:
+            self.spans = [span for span in self.spans if not onset_ms <= span.at_ms < over]
         self.spans = [span for span in self.spans if span.at_ms < self.stopped_ms and span.onset < samples]
         self.acts = [(at_ms, deed) for at_ms, deed in self.acts if at_ms < self.stopped_ms]

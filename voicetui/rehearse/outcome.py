@@ -32,7 +32,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
     def told(self) -> list[str]:
         """As lines for a person."""
-        share = f" ({self.word_errors / self.words:.1%})" if self.words else ""
+        errors = f"{self.word_errors} of {self.words} ({self.word_errors / self.words:.1%})" if self.words else ""
         changed = [
             f"turn {number} {one} -> {other}"
             for number, (one, other) in enumerate(zip(*self.outcomes, strict=False), 1)
@@ -42,7 +42,7 @@ class Comparison(msgspec.Struct, frozen=True):
         return [
             f"turns {self.turns[0]} -> {self.turns[1]}{otherwise}",
             f"gap p50 {_told(self.gaps[0])} -> {_told(self.gaps[1])}",
-            f"word errors {self.word_errors} of {self.words}{share}",
+            f"word errors {errors or 'cannot be told: there are no words of the old turns'}",
         ]
 
 

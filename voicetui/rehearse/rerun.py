@@ -33,6 +33,13 @@ class Act(msgspec.Struct, frozen=True):
     deed: Deed
 
 
+class More(msgspec.Struct, frozen=True):
+    """Speech that went on, or came again, before anything was answered, so long after the piece's onset."""
+
+    after_ms: float
+    text: str
+
+
 class Piece(msgspec.Struct, frozen=True):
     """What is done without waiting for anything. ``after_ms`` is from what it waits for to its onset.
 
@@ -51,6 +58,7 @@ class Piece(msgspec.Struct, frozen=True):
     end_sample: int = 0
     over: int = -1
     acts: tuple[Act, ...] = ()
+    more: tuple[More, ...] = ()
     text: str = ""
 
     @property
@@ -79,6 +87,19 @@ class Missed(msgspec.Struct, frozen=True):
         return f"{self.text!r} came {self.after_reply_start_ms:.0f} ms into a reply there; here {self.why}"
 
 
+class Collided(msgspec.Struct, frozen=True):
+    """What was said before a reply was heard there (``at_ms``), and over one here."""
+
+    at_ms: float
+    after_reply_start_ms: float
+    text: str
+
+    def told(self) -> str:
+        """As a sentence for a person."""
+        here = f"here it came {self.after_reply_start_ms:.0f} ms into one"
+        return f"{self.text!r} was said before a reply was heard there; {here}"
+
+
 class Plan(msgspec.Struct, frozen=True):
     """A person's part. ``acts`` are all that the hands did, ``after_ms`` counted from the track's first sample, which
     was at the ADC at ``zero_ms`` on the old session's clock. ``taken``: where the track holds speech or a reply's echo,
@@ -103,6 +124,9 @@ def plan(entries: Sequence[Entry], samples: int) -> Plan:
         if not pieces or not course.goes_on(at_ms):
             pieces.append(_begun(course, pieces, at_ms))
         pieces[-1] = _with(pieces[-1], at_ms, event)
+        if isinstance(event, Span) and at_ms > pieces[-1].at_ms and course.reply_at(at_ms) is None:
+            more = More(at_ms - pieces[-1].at_ms, course.words_of(at_ms, at_ms + 1))
+            pieces[-1] = msgspec.structs.replace(pieces[-1], more=(*pieces[-1].more, more))
     acts = tuple(Act(at_ms - course.zero_ms, deed) for at_ms, deed in course.acts)
     replies = [tuple(max(0, round((ms - course.zero_ms) * PER_MS)) for ms in reply) for reply in course.replies]
     taken = (*((span.onset, span.end) for span in course.all_spans), *((start, end) for start, end in replies))
@@ -127,6 +151,24 @@ def missed(pieces: Sequence[Piece], onsets_ms: Sequence[float], entries: Sequenc
             )
             found.append(Missed(round(piece.at_ms, 1), round(piece.after_ms, 1), piece.called, why))
     return tuple(found)
+
+
+def collided(pieces: Sequence[Piece], onsets_ms: Sequence[float], entries: Sequence[Entry]) -> tuple[Collided, ...]:
+    """What came before a reply in the old session and over one in the new one: most of it nobody would have said here.
+
+    The arguments are those of ``missed``.
+    """
+    course = Course(entries, 0)
+    return tuple(
+        Collided(
+            round(piece.at_ms + more.after_ms, 1),
+            round(onset_ms + more.after_ms - reply_ms, 1),
+            more.text or piece.called,
+        )
+        for piece, onset_ms in zip(pieces, onsets_ms, strict=False)
+        for more in piece.more
+        if (reply_ms := course.reply_at(onset_ms + more.after_ms)) is not None
+    )
 
 
 def _begun(course: Course, before: Sequence[Piece], at_ms: float) -> Piece:
@@ -160,10 +202,9 @@ def _bounded(piece: Piece, course: Course, samples: int) -> Piece:
         (span.onset for span in course.all_spans if span.onset >= piece.silent_sample), default=samples + _APART
     )
     last_ms = piece.at_ms + (piece.silent_sample - piece.onset_sample) / PER_MS
-    words = (text for onset_ms, text in course.words if piece.at_ms - 1 <= onset_ms <= last_ms)
     return msgspec.structs.replace(
         piece,
         start_sample=min(piece.onset_sample, max(0, piece.onset_sample - PREROLL_SAMPLES, before + _APART)),
         end_sample=max(piece.silent_sample, min(samples, piece.silent_sample + TAIL_SAMPLES, after - _APART)),
-        text=" ".join(text for text in words if text),
+        text=course.words_of(piece.at_ms, last_ms),
     )

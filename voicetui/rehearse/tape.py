@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from voicetui.events.session import SessionOpened
 from voicetui.events.sound import RATE_HZ, EchoMeasured
-from voicetui.ports import Pcm16
-from voicetui.sound.echo import EchoCanceller
+from voicetui.journal.recorded import Recorded, RecordedError
+from voicetui.ports import Pcm16, SoundError
+from voicetui.sound.echo import EchoCanceller, missing
 from voicetui.sound.rates import to_float
+from voicetui.sound.wav import read_parts
 
 _ROOM = 2 * RATE_HZ
 _LEAST_ROOM = RATE_HZ // 4
@@ -17,6 +20,41 @@ _SEAM = RATE_HZ // 50
 _STEP = RATE_HZ
 _AHEAD = RATE_HZ // 10
 """The reply is told to the canceller this much before its echo: more than it looks ahead."""
+
+
+def recorded_track(recorded: Recorded, tell: Callable[[str], None]) -> Pcm16:
+    """A session's microphone, int16 [n] at 16 kHz, without the echo of the replies that it heard then.
+
+    Where an echo has to stay in, ``tell`` gets a sentence. Raises ``RecordedError``.
+    """
+    if recorded.written:
+        raise RecordedError(f"{recorded.name} is still being written. End it first, then run it again.")
+    if not any(recorded.folder.glob("user*.wav")):
+        raise RecordedError(
+            f"{recorded.name} has no recorded microphone, so nothing can be heard again: "
+            f"{recorded.folder / 'user.wav'} is missing."
+        )
+    try:
+        track, _ = read_parts(recorded.folder, "user")
+    except SoundError as error:
+        raise RecordedError(f"{recorded.name} cannot be run again: {error}.") from error
+    if not _heard_itself(recorded.opened):
+        return track
+    lacks = missing()
+    if lacks is not None:
+        tell(f"The echo of the old replies stays in: {lacks.why}. To take it out: {lacks.mend}.")
+        return track
+    try:
+        reply, _ = read_parts(recorded.folder, "reply")
+    except SoundError as error:
+        tell(f"The echo of the old replies stays in: {error}.")
+        return track
+    return without_echo(track, reply, [each.body for each in recorded.entries if isinstance(each.body, EchoMeasured)])
+
+
+def _heard_itself(opened: SessionOpened | None) -> bool:
+    """Whether the microphone heard the speaker: a person's did, without headphones."""
+    return opened is not None and opened.source == "microphone" and opened.echo != "headphones"
 
 
 def without_echo(user: Pcm16, reply: Pcm16, measured: Sequence[EchoMeasured] = ()) -> Pcm16:
