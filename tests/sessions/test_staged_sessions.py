@@ -139,10 +139,10 @@ def test_without_staged_gaps_the_summary_has_none_and_a_session_of_them_says_so(
 
 
 def test_a_gap_too_short_for_the_ear_is_as_short_as_can_be_and_the_figures_say_so() -> None:
-    stage, _ = stage_of(100.0)
+    stage, _ = stage_of(50.0)
     for turn in ask(stage, 3):
-        assert turn.staged_ms == pytest.approx(100, abs=0.01)
-        assert turn.gap_ms is not None and 100 < turn.gap_ms < 190
+        assert turn.staged_ms == pytest.approx(50, abs=0.01)
+        assert turn.gap_ms is not None and 50 < turn.gap_ms < 140
 
 
 def shipped() -> tuple[Scenario, dict[str, np.ndarray]]:
