@@ -13,7 +13,7 @@ from typing import Any, TextIO
 from voicetui.config import Config
 from voicetui.duplex import duplex_text
 from voicetui.events import Entry
-from voicetui.events.orders import EndTurn, Reject
+from voicetui.events.orders import IMPORTED, EndTurn, Reject
 from voicetui.events.session import Fault, Ready, SessionOpened, StopAsked
 from voicetui.events.sound import DeviceLost, DeviceOpened
 from voicetui.runtime.clock import SystemClock
@@ -77,8 +77,9 @@ class Teller:
         if turn["staged"]:
             gap, mark = f"staged {gap}" if turn["gap_ms"] is not None else "staged gap, not heard", ""
         heard = turn["heard_text"].strip() or "(nothing heard)"
+        words = f"{turn['user_text']!r} -> {heard!r}" if summary["tier"] != IMPORTED else "(words not known)"
         print(
-            f"turn {number}  {gap}{mark}  {turn['outcome']}  {turn['user_text']!r} -> {heard!r}{_drafts(turn)}",
+            f"turn {number}  {gap}{mark}  {turn['outcome']}  {words}{_drafts(turn)}",
             file=self._out,
             flush=True,
         )

@@ -18,6 +18,9 @@ Window = Literal["short", "padded"]
 STAGED = "staged"
 """The tier of ready-made replies, and the reason of commits whose reply is held for a gap that was asked for."""
 
+IMPORTED = "imported"
+"""The tier, the source and the reason of turns of a call recorded elsewhere: only what was heard of them is known."""
+
 
 class Message(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One message of the conversation as the tier gets it."""
@@ -105,8 +108,8 @@ class Commit(Order, frozen=True):
     """The turn is over, on this basis. ``utterance`` is None for a typed turn.
 
     ``text`` is the user's text; ``reason`` why it is over ("silence", "turn model", "unfinished words", "typed",
-    "key", "staged"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said, if it did;
-    ``held_ms`` how long, after that, the turn stayed open for the first sound of its reply.
+    "key", "staged", "imported"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said, if
+    it did; ``held_ms`` how long, after that, the turn stayed open for the first sound of its reply.
     """
 
     basis: Basis

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 
 from voicetui.events import Entry
-from voicetui.events.orders import STAGED
+from voicetui.events.orders import IMPORTED, STAGED
 from voicetui.events.session import SessionOpened, TierFacts
 from voicetui.share.model_calls import Call, CallFold
 from voicetui.views.barge_in import BargeInFigures, fold_barge_ins
@@ -175,6 +175,8 @@ class _Trace:
         counts: dict[str, int] = {}
         found = []
         for span in self._timeline.spans:
+            if span.lane == "endpoint" and span.label == IMPORTED:
+                continue  # nobody knows how long it was waited for
             basis = "/".join(str(part) for part in msgspec.structs.astuple(span.basis)) if span.basis else span.turn
             key = f"{span.lane}/{basis}"
             counts[key] = counts.get(key, 0) + 1

@@ -10,7 +10,7 @@ from typing import Final, Literal
 import msgspec
 
 from voicetui.events import Basis, Entry
-from voicetui.events.orders import BargeIn, Commit, EndTurn
+from voicetui.events.orders import IMPORTED, BargeIn, Commit, EndTurn
 from voicetui.events.reply import ClauseCut
 from voicetui.events.speak import (
     ClauseEnded,
@@ -34,6 +34,7 @@ class BargeInFigures(msgspec.Struct, frozen=True, gc=False):
     ``stop_ms`` is when the reply's last audible sample was at the DAC, None for a reply that went on. ``in_silence``:
     the onset fell where the reply was silent anyway; a reply that stayed silent then has stop 0. ``away_ms`` is how
     long the voice was gone before it came back, 0 where it was only quieter, None where it did not come back.
+    Of a call recorded elsewhere nobody knows when, or whether, it was decided, nor the words.
     """
 
     turn: int
@@ -44,7 +45,7 @@ class BargeInFigures(msgspec.Struct, frozen=True, gc=False):
     onset_ms: float
     ducked_ms: float | None
     stop_ms: float | None
-    decided_ms: float
+    decided_ms: float | None
     in_silence: bool
     heard_words: int | None
     generated_words: int
@@ -78,6 +79,7 @@ class _Reply:
     cut: PlaybackCut | None = None
     cut_words: int = 0
     heard_text: str | None = None
+    imported: bool = False
 
 
 class BargeInView:
@@ -93,6 +95,8 @@ class BargeInView:
         at_ms, body = finite(entry.at), entry.body
         if isinstance(body, Commit):
             self._forget_drafts(body.basis)
+            if body.reason == IMPORTED:
+                self._replies.setdefault(body.basis, _Reply()).imported = True
         if at_ms is None or not isinstance(
             body,
             ClauseCut | ClauseStarted | ClauseEnded | PlaybackDucked | PlaybackPaused | PlaybackResumed | PlaybackCut
@@ -211,9 +215,9 @@ def _figures(basis: Basis, reply: _Reply) -> tuple[BargeInFigures, ...]:
                 onset_ms=difference_ms(onset_ms, start_ms),
                 ducked_ms=difference_ms(episode.ducked_ms, onset_ms) if episode.ducked_ms is not None else None,
                 stop_ms=_stop_ms(reply, episode, onset_ms) if bid else None,
-                decided_ms=difference_ms(decided_ms, onset_ms),
+                decided_ms=None if reply.imported else difference_ms(decided_ms, onset_ms),
                 in_silence=in_silence,
-                heard_words=cut.heard_words if cut is not None else heard,
+                heard_words=None if reply.imported else cut.heard_words if cut is not None else heard,
                 generated_words=max(cut.cut_words if cut is not None else 0, reply.cut_words),
                 away_ms=None if bid else _away_ms(episode),
             )

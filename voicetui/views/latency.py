@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from voicetui.events import Basis, Entry
-from voicetui.events.orders import STAGED, Commit, EndTurn, Outcome
+from voicetui.events.orders import IMPORTED, STAGED, Commit, EndTurn, Outcome
 from voicetui.views.breakdown import StagesMs, Step, difference_ms, finite, walk_back
 from voicetui.views.speech import Speech, SpeechFold
 from voicetui.views.timeline_user import why_over
@@ -52,7 +52,8 @@ class TurnLatency(msgspec.Struct, frozen=True, gc=False):
     reply was heard, else the committed one. ``heard`` says that the reply itself became audible. ``cold``: the first
     request of the session, or one that had to connect. ``tokens_per_second`` counts tokens after the first over the
     time after the first. ``staged``: a ready-made reply was held for a gap of ``staged_ms``, as was asked (None where
-    the reply was never given to the speaker); no stage made that gap, so all of it is ``unaccounted``.
+    the reply was never given to the speaker); no stage made that gap, so all of it is ``unaccounted``, as is that of a
+    call recorded elsewhere, whose stages nobody knows.
     """
 
     turn: int
@@ -93,6 +94,11 @@ class _Turn:
     commit_waited_for_words: bool = False
     speech: Speech | None = None
     end: EndTurn | None = None
+
+    @property
+    def imported(self) -> bool:
+        """Whether it was recorded elsewhere: only what was heard of it is known."""
+        return self.commit is not None and self.commit.reason == IMPORTED
 
 
 class LatencyView:
@@ -152,14 +158,14 @@ class LatencyView:
     def _measure(self, turn: _Turn) -> TurnLatency:
         work = self._reply(turn) or Work(turn.commit.basis if turn.commit is not None else Basis(turn.number, 0, 0))
         points = _points(turn, work)
-        typed = turn.commit is not None and turn.commit.utterance is None
+        typed = turn.commit is not None and turn.commit.utterance is None and not turn.imported
         staged = turn.commit is not None and turn.commit.reason == STAGED
         gap_ms = staged_ms = None
         stages_ms = StagesMs()
         if points.reply_start is not None and points.user_end is not None:
             gap_ms = difference_ms(points.reply_start, points.user_end)
             stages_ms = walk_back(_path(turn, work, points), points.user_end)
-        if staged:
+        if staged or turn.imported:
             stages_ms = StagesMs(unaccounted=gap_ms)
         if staged and work.due_ms is not None and points.user_end is not None:
             staged_ms = difference_ms(work.due_ms, points.user_end)
@@ -200,6 +206,9 @@ def fold_latency(entries: Iterable[Entry]) -> tuple[TurnLatency, ...]:
 
 def _points(turn: _Turn, work: Work) -> Points:
     clause = work.first_clause_number()
+    if turn.imported:
+        user_end_ms = turn.speech.user_end_ms if turn.speech is not None else None
+        return Points(user_end=user_end_ms, reply_start=work.heard_ms.get(clause))
     sound = work.sounds.get(clause)
     return Points(
         user_end=turn.speech.user_end_ms if turn.speech is not None else None,
@@ -263,6 +272,13 @@ def _missing(turn: _Turn, work: Work, points: Points, typed: bool) -> tuple[Miss
     reply = "not heard yet"
     if turn.end is not None:
         reply = f"the reply was not heard: {turn.end.outcome}" + (f", {turn.end.reason}" if turn.end.reason else "")
+    if turn.imported:
+        known = {"user_end": "nobody spoke before it", "reply_start": reply}
+        return tuple(
+            Missing(point, known.get(point, "the call was imported: only what was heard is known"))
+            for point in Points.__struct_fields__
+            if point != "filler_start" and getattr(points, point) is None
+        )
     reasons = {
         "user_end": spoken or "the detector found no end of speech",
         "pause_noticed": spoken or "the detector found no end of speech",

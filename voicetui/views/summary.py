@@ -41,7 +41,7 @@ class TurnBargeIn(msgspec.Struct, frozen=True):
     onset_ms: float
     ducked_ms: float | None
     stop_ms: float | None
-    decided_ms: float
+    decided_ms: float | None
     kind: Kind
     heard_words: int | None
     generated_words: int
