@@ -31,6 +31,7 @@ def test_turns_gap_and_words_are_told_old_to_new() -> None:
         f"gap p50 {old['gap_ms']['p50']:.0f} ms (n = 2) -> {new['gap_ms']['p50']:.0f} ms (n = 1)",
         "word errors 1 of 5 (20.0%)",
     ]
+    assert found.told(complete=False)[0].endswith(" (ended early)") and len(found.told(complete=False)) == 2
 
 
 def test_what_is_simulated_or_missing_is_said() -> None:

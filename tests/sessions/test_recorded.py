@@ -27,6 +27,13 @@ def test_a_session_is_found_by_path_name_beginning_and_as_the_latest(tmp_path: P
     assert [folder.name for folder in session_folders(tmp_path)] == ["20260101T000000Z-local", newest.name]
 
 
+def test_the_latest_is_the_newest_by_its_time_whatever_else_is_called(tmp_path: Path) -> None:
+    written(tmp_path, "20260101T000000Z-local", "sample-call")
+    assert find_session("latest", tmp_path).name == "20260101T000000Z-local"
+    written(tmp_path / "other", "renamed", "sample-call")
+    assert find_session("latest", tmp_path / "other").name == "sample-call"
+
+
 def test_what_is_no_session_is_said_with_what_to_do(tmp_path: Path) -> None:
     written(tmp_path, "20260101T000000Z-local", "20260102T000000Z-fast")
     (tmp_path / "empty").mkdir()

@@ -185,11 +185,11 @@ async def _run(
         for told in (*(each.told() for each in lost), *(each.told() for each in early)):
             _tell(told)
         comparison = compared(summarise(recorded.entries), summary)
-        for line in comparison.told():
+        for line in comparison.told(person.finished):
             print(line)
         if wired.folder is not None:
             print(f"new session {wired.folder.name} (voicetui compare {recorded.name} {wired.folder.name} shows more)")
-        added = {"parent": recorded.name, "pace": arguments.pace, "missed_barge_ins": lost,
+        added = {"parent": choice.parent, "pace": arguments.pace, "complete": person.finished, "missed_barge_ins": lost,
                  "new_barge_ins": early, "comparison": comparison}  # fmt: skip
         return {**summary, **msgspec.to_builtins(added)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -61,6 +62,11 @@ def session_folders(recordings: Path) -> list[Path]:
         raise RecordedError(f"{recordings} cannot be read: {reason}. Check the folder's permissions.") from error
 
 
+def _named_by_time(folder: Path) -> bool:
+    """Whether its name begins with when it was recorded; those of samples and renamed sessions tell nothing of it."""
+    return re.match(r"\d{8}T\d{6}Z", folder.name) is not None
+
+
 def _holds_journal(folder: Path) -> bool:
     """Whether this is a session. One that may not be looked into counts, so that it is named where it is listed."""
     try:
@@ -85,7 +91,7 @@ def find_session(called: str, recordings: Path) -> Path:
             return folder
     known = session_folders(recordings)
     if called == NEWEST and known:
-        return known[-1]
+        return max(known, key=lambda folder: (_named_by_time(folder), folder.name))
     alike = [folder for folder in known if called and folder.name.startswith(called)]
     if len(alike) == 1:
         return alike[0]

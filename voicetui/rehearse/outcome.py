@@ -30,8 +30,8 @@ class Comparison(msgspec.Struct, frozen=True):
     word_errors: int
     words: int
 
-    def told(self) -> list[str]:
-        """As lines for a person."""
+    def told(self, complete: bool = True) -> list[str]:
+        """As lines for a person; of a re-run that was ended early not the words, of which most were not said."""
         errors = f"{self.word_errors} of {self.words} ({self.word_errors / self.words:.1%})" if self.words else ""
         changed = [
             f"turn {number} {one} -> {other}"
@@ -40,9 +40,9 @@ class Comparison(msgspec.Struct, frozen=True):
         ]
         otherwise = f" ({', '.join(changed)})" if changed else ""
         return [
-            f"turns {self.turns[0]} -> {self.turns[1]}{otherwise}",
+            f"turns {self.turns[0]} -> {self.turns[1]}{otherwise}{'' if complete else ' (ended early)'}",
             f"gap p50 {_told(self.gaps[0])} -> {_told(self.gaps[1])}",
-            f"word errors {errors or 'cannot be told: there are no words of the old turns'}",
+            *([f"word errors {errors or 'cannot be told: there are no words of the old turns'}"] if complete else []),
         ]
 
 
