@@ -1,1 +1,3 @@
-"""What comes from elsewhere and goes there: sessions as files that other programs read, calls that others recorded."""
+"""What leaves the program, and comes from elsewhere: sessions as files for people and other programs, calls that others
+recorded.
+"""

@@ -1,0 +1,57 @@
+"""Writing a file for others: whole or not at all, and never over something that is not ours."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+
+class WriteError(Exception):
+    """A file cannot be written. ``str(error)`` says what happened, where, and what to do next."""
+
+
+def check_target(path: Path, mark: str) -> None:
+    """Whether a file can be written at ``path``: nothing is there, or one that has ``mark`` near its beginning.
+
+    Raises ``WriteError``.
+    """
+    if path.is_dir():
+        raise WriteError(f"{path} is a folder. Name a file in it.")
+    if not path.parent.is_dir():
+        raise WriteError(f"{path}: its folder does not exist. Create it, or name another file.")
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise WriteError(f"{path} is no ordinary file. Name another one.")
+    try:
+        with path.open("rb") as file:
+            begins = file.read(4096)
+    except OSError as error:
+        raise WriteError(f"{path} is there and cannot be read: {error.strerror}. Name another file.") from error
+    if mark.encode() not in begins:
+        raise WriteError(f"{path} is there already, and was not made by this command. Name another file.")
+
+
+def write_whole(path: Path, data: bytes, mark: str) -> None:
+    """Write ``data`` to ``path`` in one step, so that half a file is never seen there. Raises ``WriteError``."""
+    check_target(path, mark)
+    half = ""
+    try:
+        number, half = tempfile.mkstemp(prefix=f".{path.name[:60]}.", dir=path.parent)
+        with os.fdopen(number, "wb") as file:
+            file.write(data)
+        os.chmod(half, 0o666 & ~_umask())  # noqa: PTH101
+        os.replace(half, path)  # noqa: PTH105
+    except OSError as error:
+        if half:
+            Path(half).unlink(missing_ok=True)
+        reason = error.strerror or error
+        raise WriteError(f"{path} cannot be written: {reason}. Choose a place where you may write.") from error
+
+
+def _umask() -> int:
+    """What this process takes from the permissions of new files."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
