@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from voicetui.journal.recorded import Recorded
+    from voicetui.share.report_overview import Against
+
+_MOST_COMPARED = 26
+"""As many as there are letters to call them by."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,20 +54,34 @@ def command(arguments: argparse.Namespace) -> int:
     except WriteError as error:
         print(f"voicetui: {error}", file=sys.stderr)
         return 2
-    facts = [fold_session(open_recorded(folder), without_secrets) for folder in folders]
+    opened = [open_recorded(folder) for folder in folders]
+    facts = [fold_session(each, without_secrets) for each in opened]
     sounds = []
     for folder in folders if arguments.audio else []:
         print(f"Compressing the sound of {folder.name} …", file=sys.stderr)
         sounds.append(session_sound(folder))
-    page = report_html(facts, f"voicetui {__version__}", sounds).encode()
+    page = report_html(facts, f"voicetui {__version__}", sounds, _against(opened)).encode()
     try:
         write_whole(path, page, MARK)
     except WriteError as error:
         print(f"voicetui: {error}", file=sys.stderr)
         return 1
-    for problem in (problem for each in facts for problem in each.problems[:3]):
-        print(f"journal line {problem.line}: {problem.message}", file=sys.stderr)
+    for each in opened:
+        for problem in each.problems:
+            print(f"{each.name}: {problem.told}", file=sys.stderr)
     voices = ", voices included: give it only to whom they may be given" if sounds else ""
     print(f"{len(page) / 1e6:.2f} MB{voices}", file=sys.stderr)
     print(path)
     return 0
+
+
+def _against(opened: Sequence[Recorded]) -> list[Against]:
+    """Each session against the first, as far as they are the same conversation."""
+    from voicetui.bench.compared import compare_all
+    from voicetui.share.report_overview import Against
+    from voicetui.views.compare import fold_session
+
+    if not 2 <= len(opened) <= _MOST_COMPARED:
+        return []
+    found = compare_all([fold_session(each.name, each.entries) for each in opened])
+    return [Against(f"{each.labels[1]} against {each.labels[0]}", (*each.notes, each.aligned)) for each in found]

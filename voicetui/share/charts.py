@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from voicetui.share.markup import Html, Piece, h
 from voicetui.share.wording import OUTCOME_MARKS, OUTCOMES, count, gap_text
@@ -41,11 +42,11 @@ def percent(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".") + "%"
 
 
-def text_at(x: float, y: float, text: str, cls: str = "", anchor: str = "") -> Html:
-    """A label; one near the right edge ends at its place."""
+def text_at(x: float, y: float, text: str, cls: str = "", anchor: str = "", tells: Html | None = None) -> Html:
+    """A label, and what it tells where the pointer rests; near the right edge it ends at its place."""
     anchor = anchor or ("end" if x > 75 else "start")
-    shift = 0 if anchor == "middle" else -4 if anchor == "end" else 4
-    return h("text", text, x=percent(x), y=y, dx=shift, text_anchor=anchor, cls=cls or None)
+    shift = None if anchor == "middle" else -4 if anchor == "end" else 4
+    return h("text", tells, text, x=percent(x), y=y, dx=shift, text_anchor=anchor, cls=cls or None)
 
 
 def scale_ms(gaps_ms: Sequence[float]) -> float:
@@ -59,7 +60,7 @@ def gap_strip(turns: Sequence[TurnLatency], median_ms: float | None, most_ms: fl
     gaps_ms = [turn.gap_ms for turn in turns if turn.gap_ms is not None]
     most_ms = most_ms or scale_ms(gaps_ms)
     top, floor = 34, 118
-    pieces: list[Piece] = [*_zones(most_ms, floor), *_scale(most_ms, floor)]
+    pieces: list[Piece] = [*_zones(most_ms, floor), *_scale(most_ms, floor, max(gaps_ms, default=0.0) > most_ms)]
     columns: dict[int, list[TurnLatency]] = {}
     for turn in turns:
         if turn.gap_ms is not None:
@@ -124,80 +125,87 @@ def _zones(most_ms: float, floor: float) -> list[Html]:
     return zones
 
 
-def _scale(most_ms: float, floor: float) -> list[Html]:
+def _scale(most_ms: float, floor: float, beyond: bool) -> list[Html]:
     marks: list[Html] = [h("line", x1="0", x2="100%", y1=floor, y2=floor, cls="axis")]
     for at_ms in (0.0, *_EDGES_MS, 2000.0, 2500.0, 3000.0):
         if at_ms <= most_ms:
             x = at_ms / most_ms * 100
             anchor = "start" if at_ms == 0 else "end" if x > 97 else "middle"
-            unit = " ms" if at_ms == _EDGES_MS[-1] else ""
+            unit = " ms" if at_ms == _EDGES_MS[-1] else "+" if beyond and at_ms >= most_ms else ""
             marks.append(h("line", x1=percent(x), x2=percent(x), y1=floor, y2=floor + 4, cls="axis"))
             marks.append(h("text", f"{at_ms:.0f}{unit}", x=percent(x), y=floor + 16, text_anchor=anchor))
     return marks
 
 
+@dataclass(frozen=True, slots=True)
+class _Bars:
+    """Bars of gaps: how tall they are, and whether there is room for their numbers."""
+
+    most_ms: float
+    written: bool
+    top: float = 32.0
+    floor: float = 160.0
+
+    def height(self, gap_ms: float) -> float:
+        """How tall a gap's bar is; one that is longer than the scale ends with it."""
+        return min(max(gap_ms, 0.0), self.most_ms) / self.most_ms * (self.floor - self.top)
+
+    def edges_ms(self) -> list[float]:
+        """Where the scale has a line."""
+        return [edge_ms for edge_ms in (*_EDGES_MS, 2000.0, 3000.0) if edge_ms <= self.most_ms]
+
+    def scale(self, beyond: bool) -> Html:
+        """The numbers beside the lines; the topmost has a plus where gaps go ``beyond``."""
+        labels = [
+            text_at(
+                100,
+                self.floor - self.height(edge_ms) + 4,
+                f"{edge_ms:.0f}{'+' if beyond and edge_ms >= self.most_ms else ''}",
+            )
+            for edge_ms in self.edges_ms()
+        ]
+        turn = text_at(100, self.floor + 15, "turn")
+        return h("svg", labels, turn, cls="picture", width="100%", height=self.floor + 22, aria_hidden="true")
+
+    def bar(self, turn: TurnLatency, x: float, width: float) -> list[Html]:
+        """A turn's bar, and its number; a mark for a turn without a gap."""
+        tells = title(f"turn {turn.turn}: {gap_text(turn)}; {OUTCOMES[turn.outcome]}")
+        if turn.gap_ms is None:
+            return [text_at(x, self.floor - 4, OUTCOME_MARKS.get(turn.outcome, "–"), "none", "middle", tells)]
+        height = max(2.0, self.height(turn.gap_ms))
+        left, top = percent(x - width / 2), self.floor - height
+        cls = f"{band(turn.gap_ms).ink}{' staged' if turn.staged else ''}"
+        bar = h("rect", tells, x=left, width=percent(width), y=top, height=height, cls=cls)
+        over = turn.gap_ms > self.most_ms
+        label = f"{turn.gap_ms:.0f}" if self.written else "↑" if over else ""
+        return [bar, text_at(x, top - 4, label, "strong", "middle")] if label else [bar]
+
+    def above(self, turn: TurnLatency) -> float:
+        """Where there is room above a turn's bar and its number."""
+        return self.floor - self.height(turn.gap_ms or 0.0) - (18 if self.written else 4)
+
+
 def turn_bars(turns: Sequence[TurnLatency], barge_ins: dict[int, tuple[BargeInFigures, ...]]) -> Html:
     """The gap of every turn in order, one bar each: what is uneven shows. Turns without one have a mark instead."""
-    most_ms = scale_ms([turn.gap_ms for turn in turns if turn.gap_ms is not None])
-    top, floor, slot = 20.0, 150.0, 100 / max(1, len(turns))
-    ink = min(slot * 0.72, 5.0)
-    pieces: list[Piece] = []
-    for edge_ms in (*_EDGES_MS, 2000.0, 2500.0, 3000.0):
-        if edge_ms <= most_ms:
-            y = floor - edge_ms / most_ms * (floor - top)
-            pieces.append(h("line", x1="0", x2="100%", y1=y, y2=y, cls="grid"))
-    pieces.append(h("line", x1="0", x2="100%", y1=floor, y2=floor, cls="axis"))
+    gaps_ms = [turn.gap_ms for turn in turns if turn.gap_ms is not None]
+    bars = _Bars(scale_ms(gaps_ms), written=len(turns) <= 8)
+    slot = 100 / max(1, len(turns))
+    every = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if len(turns) / step <= 20)
+    lines = [bars.floor, *(bars.floor - bars.height(edge_ms) for edge_ms in bars.edges_ms())]
+    pieces: list[Piece] = [
+        h("line", x1="0", x2="100%", y1=y, y2=y, cls="axis" if not place else "grid") for place, y in enumerate(lines)
+    ]
     for place, turn in enumerate(turns):
         x = (place + 0.5) * slot
-        pieces += _bar(turn, x, ink, top, floor, most_ms, written=len(turns) <= 8)
+        pieces += bars.bar(turn, x, min(slot * 0.72, 5.0))
         if any(not one.false_interruption for one in barge_ins.get(turn.turn, ())):
-            pieces.append(
-                h(
-                    "text",
-                    title(f"turn {turn.turn}: interrupted"),
-                    "▼",
-                    x=percent(x),
-                    y=10,
-                    text_anchor="middle",
-                    cls="barge",
-                )
-            )
-    every = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if len(turns) / step <= 20)
-    for place, turn in enumerate(turns):
-        if turn.turn % every == 0 or every == 1:
-            x = (place + 0.5) * slot
-            pieces.append(h("text", str(turn.turn), x=percent(x), y=floor + 15, text_anchor="middle"))
-    scale = h(
-        "svg",
-        [
-            h("text", f"{edge_ms:.0f}", x="100%", y=floor - edge_ms / most_ms * (floor - top) + 4, text_anchor="end")
-            for edge_ms in (*_EDGES_MS, 2000.0, 3000.0)
-            if edge_ms <= most_ms
-        ],
-        h("text", "turn", x="100%", y=floor + 15, text_anchor="end"),
-        cls="picture",
-        width="100%",
-        height=floor + 22,
-        aria_hidden="true",
-    )
-    picture = svg(int(floor) + 22, f"The gap of each of {count(len(turns), 'turn')}, in order, ms", pieces, cls="bars")
-    return h("div", scale, picture, cls="named")
-
-
-def _bar(
-    turn: TurnLatency, x: float, width: float, top: float, floor: float, most_ms: float, written: bool
-) -> list[Piece]:
-    tells = title(f"turn {turn.turn}: {gap_text(turn)}; {OUTCOMES[turn.outcome]}")
-    if turn.gap_ms is None:
-        mark = OUTCOME_MARKS.get(turn.outcome, "–")
-        return [h("text", tells, mark, x=percent(x), y=floor - 4, text_anchor="middle", cls="none")]
-    height = max(2.0, min(max(turn.gap_ms, 0.0), most_ms) / most_ms * (floor - top))
-    cls = f"{band(turn.gap_ms).ink}{' staged' if turn.staged else ''}"
-    bar = h("rect", tells, x=percent(x - width / 2), width=percent(width), y=floor - height, height=height, cls=cls)
-    if not written:
-        return [bar]
-    number = h("text", f"{turn.gap_ms:.0f}", x=percent(x), y=floor - height - 4, text_anchor="middle", cls="strong")
-    return [bar, number]
+            interrupted = title(f"turn {turn.turn}: interrupted")
+            pieces.append(text_at(x, bars.above(turn), "▼", "barge", "middle", interrupted))
+        if turn.turn % every == 0:
+            pieces.append(text_at(x, bars.floor + 15, str(turn.turn), "", "middle"))
+    label = f"The gap of each of {count(len(turns), 'turn')}, in order, ms"
+    picture = svg(int(bars.floor) + 22, label, pieces, cls="bars")
+    return h("div", bars.scale(max(gaps_ms, default=0.0) > bars.most_ms), picture, cls="named")
 
 
 def band_counts(turns: Sequence[TurnLatency]) -> Html:

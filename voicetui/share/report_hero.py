@@ -28,15 +28,15 @@ FEW = 5
 """From fewer turns nothing is concluded without saying so."""
 
 
-def hero(facts: SessionFacts, heading: str = "h1") -> Html:
-    """The first screenful."""
+def hero(facts: SessionFacts, letter: str = "") -> Html:
+    """The first screenful. ``letter`` is what the session is called where there are several."""
     stats, staged = chief_stats(facts)
     labels = [h("span", "simulated tier", cls="label")] if facts.summary.simulated and not staged else []
     labels += [h("span", "staged gap", cls="label")] if staged else []
     return h(
         "header",
-        h("p", "voicetui report", cls="kicker") if heading == "h1" else None,
-        h(heading, "Voice conversation ", h("bdi", facts.name), cls="name"),
+        h("p", f"Session {letter}" if letter else "voicetui report", cls="kicker"),
+        h("h2" if letter else "h1", "Voice conversation ", h("bdi", facts.name), cls="name"),
         h("p", what_it_is(facts), cls="what"),
         _warnings(facts),
         h(
@@ -90,8 +90,12 @@ def _warnings(facts: SessionFacts) -> list[Html]:
     found = []
     if facts.problems:
         lines = count(len(facts.problems), "problem")
-        found.append(f"{lines} in the journal: what it lost is missing here too. See “Setup and versions”.")
-    if not facts.closed:
+        found.append(f"{lines} in the recording: what it lost is missing here too. See “Setup and versions”.")
+    if facts.header is not None and facts.header.redactions:
+        found.append("Something was taken out of this session on purpose. See “Setup and versions”.")
+    if facts.written:
+        found.append("The session was still going on: this is as far as it had come.")
+    elif not facts.closed:
         found.append("The session did not end in order: its journal just stops.")
     if facts.faults:
         found.append(f"{count(len(facts.faults), 'fault')} happened. See “Faults”.")
@@ -129,7 +133,8 @@ def tiles(facts: SessionFacts, stats: Stats, staged: bool) -> Html:
     """What is never told without the number: how many, the tail, the rhythm, and what went wrong beside it."""
     summary, rhythm = facts.summary, facts.rhythm()
     others = [turn for turn in facts.turns if turn.staged == staged]
-    beside = count(len(others) - stats.n, "other turn") + " told apart" if len(others) > stats.n else "all of them"
+    apart = len(facts.turns) - stats.n
+    beside = f"{count(apart, 'other turn')} told apart" if apart else "all of them"
     name, value = tail(stats)
     cut_offs = summary.staged_cut_offs if staged else summary.cut_offs
     collisions = summary.staged_collisions if staged else summary.collisions

@@ -7,25 +7,30 @@ import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
 
-from voicetui.share.charts import gap_strip, scale_ms
 from voicetui.share.lane_pictures import Board
-from voicetui.share.markup import Html, Piece, h, said
-from voicetui.share.report_gaps import gaps_section, stages_section, table
-from voicetui.share.report_hero import chief_stats, hero
+from voicetui.share.markup import Html, Piece, h
+from voicetui.share.report_gaps import gaps_section, stages_section
+from voicetui.share.report_hero import hero
+from voicetui.share.report_overview import Against, letter, overview
 from voicetui.share.report_rest import barge_in_section, faults_section, ledger_section
 from voicetui.share.report_setup import meanings, setup_section
 from voicetui.share.report_sound import Sound
 from voicetui.share.report_talk import talk_section
 from voicetui.share.report_turns import timeline_section
 from voicetui.share.session_facts import SessionFacts
-from voicetui.share.wording import band_chip, count, date, lasted, ms
+from voicetui.share.wording import count
 
 GENERATOR = "voicetui report"
 MARK = f'<meta name="generator" content="{GENERATOR}">'
 """Stands at the beginning of every report: only such a file may be written over."""
 
 
-def report_html(sessions: Sequence[SessionFacts], made_by: str, sounds: Sequence[Sound] = ()) -> str:
+def report_html(
+    sessions: Sequence[SessionFacts],
+    made_by: str,
+    sounds: Sequence[Sound] = (),
+    against: Sequence[Against] = (),
+) -> str:
     """The page. ``sounds``, if any, are those of the sessions in order. Raises ``ValueError`` for no sessions."""
     if not sessions:
         raise ValueError("a report of nothing")
@@ -49,7 +54,7 @@ def report_html(sessions: Sequence[SessionFacts], made_by: str, sounds: Sequence
         _session(each, made_by, sounds[number - 1] if sounds else None, number if several else 0)
         for number, each in enumerate(sessions, 1)
     ]
-    body = h("body", _patterns(), h("main", overview(sessions) if several else None, parts, _end(made_by)))
+    body = h("body", _patterns(), h("main", overview(sessions, against) if several else None, parts, _end(made_by)))
     return f"<!DOCTYPE html>\n{h('html', head, body, lang='en')}\n"
 
 
@@ -67,7 +72,7 @@ def _session(facts: SessionFacts, made_by: str, sound: Sound | None, number: int
     ]
     return h(
         "article",
-        hero(facts, "h2" if number else "h1"),
+        hero(facts, letter(number) if number else ""),
         [h("section", h("h3", words), pieces) for words, pieces in sections],
         id=f"session-{number}" if number else None,
     )
@@ -83,66 +88,6 @@ def _listen(sound: Sound | None) -> Html | None:
         h("figcaption", sound.says),
         cls="sound",
     )
-
-
-def overview(sessions: Sequence[SessionFacts]) -> Html:
-    """Several sessions side by side: their figures, and their gaps on one scale."""
-    gaps_ms = [turn.gap_ms for facts in sessions for turn in facts.counted if turn.gap_ms is not None]
-    head = ("session", "tier, mode", "n", "p50", "p95", "max", "rhythm", "cut-offs", "collisions", "stop p50")
-    rows = []
-    for number, facts in enumerate(sessions, 1):
-        stats, staged = chief_stats(facts)
-        summary = facts.summary
-        simulated = ", simulated" if summary.simulated and not staged else ""
-        tier = "staged gap" if staged else f"{summary.tier}, {summary.overlap}{simulated}"
-        stop = (
-            f"{ms(summary.barge_in_stop_ms.p50)} (n = {summary.barge_in_stop_ms.n})"
-            if summary.barge_in_stop_ms.n
-            else "–"
-        )
-        rows.append(
-            [
-                h("a", h("bdi", facts.name), href=f"#session-{number}"),
-                said(tier, 80),
-                str(stats.n),
-                h("span", ms(stats.p50), " ", band_chip(stats.p50)),
-                ms(stats.p95),
-                ms(stats.max),
-                ms(stats.rhythm),
-                str(summary.staged_cut_offs if staged else summary.cut_offs),
-                str(summary.staged_collisions if staged else summary.collisions),
-                stop,
-            ]
-        )
-    strips = [
-        h(
-            "figure",
-            h("figcaption", h("b", h("bdi", facts.name)), " ", _when(facts)),
-            gap_strip(facts.counted, chief_stats(facts)[0].p50, scale_ms(gaps_ms)),
-            cls="striprow",
-        )
-        for facts in sessions
-    ]
-    return h(
-        "article",
-        h(
-            "header",
-            h("p", "voicetui report", cls="kicker"),
-            h("h1", count(len(sessions), "session")),
-            h(
-                "p",
-                "Side by side as they were recorded: other words, other times, other loads. A difference "
-                "between two rows is no measurement of what makes it; that takes the same recordings in both.",
-            ),
-            cls="top",
-        ),
-        h("section", table(head, rows), strips),
-    )
-
-
-def _when(facts: SessionFacts) -> str:
-    begun = date(facts.opened.started_utc) if facts.opened is not None else "beginning not known"
-    return f"{begun}, {lasted(facts.end_ms)}, n = {count(len(facts.counted), 'turn')}"
 
 
 def _patterns() -> Html:

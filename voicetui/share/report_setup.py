@@ -8,7 +8,7 @@ from voicetui.share.markup import Html, Piece, h, said
 from voicetui.share.report_gaps import table
 from voicetui.share.report_rest import facts_list
 from voicetui.share.session_facts import SessionFacts
-from voicetui.share.wording import date, ms
+from voicetui.share.wording import count, date, ms
 from voicetui.views.session_state import Device
 
 _CREDENTIALS = re.compile(r"(?<=//)[^/@\s]+@")
@@ -41,6 +41,7 @@ def setup_section(facts: SessionFacts, made_by: str) -> list[Piece]:
     ]
     return [
         facts_list(rows),
+        _redactions(facts),
         _problems(facts),
         h(
             "details",
@@ -70,17 +71,30 @@ def _device(device: Device | None) -> str:
 
 def _problems(facts: SessionFacts) -> Html:
     if not facts.problems:
-        return h("p", "Problems found in the journal: none.")
+        return h("p", "Problems found in the journal and the tracks: none.")
     rows: list[list[Piece]] = [
-        [str(each.line), each.kind, said(each.message, 300)] for each in facts.problems[:_MOST_PROBLEMS]
+        [str(each.line or "–"), said(each.file, 60), said(each.message, 300)]
+        for each in facts.problems[:_MOST_PROBLEMS]
     ]
     more = len(facts.problems) - _MOST_PROBLEMS
     return h(
         "div",
-        h("h4", f"Problems found in the journal: {len(facts.problems)}"),
-        table(("line", "kind", "problem"), rows),
+        h("h4", f"Problems found in the journal and the tracks: {len(facts.problems)}"),
+        table(("line", "file", "problem"), rows),
         h("p", f"{more} more are not listed.", cls="small") if more > 0 else None,
     )
+
+
+def _redactions(facts: SessionFacts) -> Html | None:
+    made = facts.header.redactions if facts.header is not None else ()
+    if not made:
+        return None
+    told = [
+        f"{date(each.at_utc)}: {count(len(each.sounds), 'stretch')} of sound ({each.track}), "
+        f"{count(each.lines, 'line')} of the journal"
+        for each in made
+    ]
+    return h("p", h("b", "Taken out of this session: "), "; ".join(told), ".")
 
 
 def flat(value: object, name: str = "") -> list[tuple[str, str]]:

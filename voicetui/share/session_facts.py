@@ -12,22 +12,23 @@ from voicetui.events.session import Overlap, OverlapChosen, Ready, SessionClosed
 from voicetui.journal.codec import Header
 from voicetui.journal.read import Problem
 from voicetui.journal.recorded import Recorded
-from voicetui.views.barge_in import BargeInFigures, BargeInView
+from voicetui.views.barge_in import BargeInFigures
 from voicetui.views.breakdown import finite
-from voicetui.views.latency import LatencyView, TurnLatency
-from voicetui.views.ledger import Ledger, LedgerView
+from voicetui.views.latency import TurnLatency
+from voicetui.views.ledger import Ledger
 from voicetui.views.session_state import FaultSeen, SessionState, SessionStateView, fault_of
 from voicetui.views.statistics import Rhythm, rhythm
 from voicetui.views.summary import Summary, SummaryView
 from voicetui.views.timeline import Timeline, TimelineView
-from voicetui.views.transcript import ReplyLine, Transcript, TranscriptView, UserLine
+from voicetui.views.transcript import ReplyLine, Transcript, UserLine
 
 
 class SessionFacts(msgspec.Struct, frozen=True):
     """One session. ``name`` is its folder's. ``config`` holds no secrets. Times are ms on the session clock.
 
     ``summary`` has the figures only, no lists. ``modes`` is the overlap mode of each turn. ``closed`` is why the
-    session ended, "" where its journal just stops. ``end_ms`` is its last known instant.
+    session ended, "" where its journal just stops, ``written`` that it was still going on. ``end_ms`` is its last known
+    instant.
     """
 
     name: str
@@ -46,6 +47,7 @@ class SessionFacts(msgspec.Struct, frozen=True):
     faults: tuple[FaultSeen, ...]
     ready: Ready | None
     closed: str
+    written: bool
     end_ms: float
 
     @property
@@ -89,14 +91,10 @@ def counts(turn: TurnLatency) -> bool:
 
 def fold_session(recorded: Recorded, clean: Callable[[object], object]) -> SessionFacts:
     """The facts of a session. ``clean`` takes the secrets out of a configuration."""
-    summary, latency, timeline, transcript = SummaryView(), LatencyView(), TimelineView(), TranscriptView()
-    barge_in, ledger, state = BargeInView(), LedgerView(), SessionStateView()
-    views = (summary, latency, timeline, transcript, barge_in, ledger, state)
-    others = _Others()
+    summary, timeline, state, others = SummaryView(), TimelineView(), SessionStateView(), _Others()
     for entry in recorded.entries:
-        for view in views:
+        for view in (summary, timeline, state, others):
             view.feed(entry)
-        others.feed(entry)
     opened = recorded.opened
     return SessionFacts(
         name=recorded.name,
@@ -105,16 +103,17 @@ def fold_session(recorded: Recorded, clean: Callable[[object], object]) -> Sessi
         config=clean(opened.config) if opened is not None else {},
         problems=recorded.problems,
         summary=summary.figures(),
-        turns=latency.snapshot(),
+        turns=summary.latency,
         modes=others.modes,
         timeline=timeline.snapshot(),
-        transcript=transcript.snapshot(),
-        barge_ins=barge_in.snapshot(),
-        ledger=ledger.snapshot(),
+        transcript=summary.transcript,
+        barge_ins=summary.barge_ins,
+        ledger=summary.ledger,
         state=state.snapshot(),
         faults=tuple(others.faults),
         ready=others.ready,
         closed=others.closed,
+        written=recorded.written,
         end_ms=others.end_ms,
     )
 

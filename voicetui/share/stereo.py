@@ -59,11 +59,15 @@ class Tracks:
                 RATE_HZ * _FRAME_BYTES, _FRAME_BYTES, 16, b"data", size,
             )
         )  # fmt: skip
+        for frames in self.pieces():
+            file.write(frames.astype("<i2", copy=False).tobytes())
+
+    def pieces(self) -> Iterator[NDArray[np.int16]]:
+        """The sound as int16 [n, 2] after int16 [n, 2], ``frames`` in all. Raises ``SoundError``."""
         sides = [_Side(paths) for paths in self.paths]
         for at in range(0, self.frames, _PIECE):
             count = min(_PIECE, self.frames - at)
-            frames: NDArray[np.int16] = np.stack([side.take(count) for side in sides], axis=1)
-            file.write(frames.astype("<i2", copy=False).tobytes())
+            yield np.stack([side.take(count) for side in sides], axis=1)
 
 
 class _Side:

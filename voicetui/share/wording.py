@@ -80,7 +80,8 @@ def count(number: int, what: str) -> str:
     >>> count(1, "turn"), count(2, "turn")
     ('1 turn', '2 turns')
     """
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+    many = f"{what}es" if what.endswith("ch") else f"{what}s"
+    return f"{number} {what if number == 1 else many}"
 
 
 def tail(stats: Stats) -> tuple[str, str]:

@@ -6,6 +6,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from voicetui.journal.append import JOURNAL_NAME
+
 
 class WriteError(Exception):
     """A file cannot be written. ``str(error)`` says what happened, where, and what to do next."""
@@ -20,6 +22,8 @@ def check_target(path: Path, mark: str) -> None:
         raise WriteError(f"{path} is a folder. Name a file in it.")
     if not path.parent.is_dir():
         raise WriteError(f"{path}: its folder does not exist. Create it, or name another file.")
+    if (path.parent / JOURNAL_NAME).exists():
+        raise WriteError(f"{path} lies among a session's own files, which are never touched. Name a file elsewhere.")
     if not path.exists():
         return
     if not path.is_file():

@@ -177,6 +177,26 @@ class SummaryView:
         turns = _turns(self._latency.snapshot(), transcript, self._barge_in.snapshot(), self._ledger.snapshot())
         return msgspec.structs.replace(self.figures(), turns=turns, rejected=_rejected(transcript))
 
+    @property
+    def latency(self) -> tuple[TurnLatency, ...]:
+        """The latency of the turns so far."""
+        return self._latency.snapshot()
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation so far."""
+        return self._transcript.snapshot()
+
+    @property
+    def barge_ins(self) -> dict[int, tuple[BargeInFigures, ...]]:
+        """The barge-ins so far, by turn."""
+        return self._barge_in.snapshot()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger so far."""
+        return self._ledger.snapshot()
+
     def figures(self) -> Summary:
         """The summary without its lists: no turns, none rejected."""
         opened = self._opened
