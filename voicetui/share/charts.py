@@ -156,13 +156,10 @@ class _Bars:
 
     def scale(self, beyond: bool) -> Html:
         """The numbers beside the lines; the topmost has a plus where gaps go ``beyond``."""
+        over = "+" if beyond else ""
         labels = [
-            text_at(
-                100,
-                self.floor - self.height(edge_ms) + 4,
-                f"{edge_ms:.0f}{'+' if beyond and edge_ms >= self.most_ms else ''}",
-            )
-            for edge_ms in self.edges_ms()
+            text_at(100, self.floor - self.height(ms) + 4, f"{ms:.0f}{over if ms >= self.most_ms else ''}")
+            for ms in self.edges_ms()
         ]
         turn = text_at(100, self.floor + 15, "turn")
         return h("svg", labels, turn, cls="picture", width="100%", height=self.floor + 22, aria_hidden="true")

@@ -192,7 +192,9 @@ def _ticks(stretch: Stretch, height: int) -> list[Piece]:
 
 def barge_in_picture(board: Board, figures: BargeInFigures, onset_ms: float) -> Html:
     """The person over the reply: who was heard when, and when the reply got quieter, was silent, was decided on."""
-    until_ms = max(figures.decided_ms, figures.stop_ms or 0.0, (figures.stop_ms or 0.0) + (figures.away_ms or 0.0))
+    until_ms = max(
+        figures.decided_ms or 0.0, figures.stop_ms or 0.0, (figures.stop_ms or 0.0) + (figures.away_ms or 0.0)
+    )
     stretch = Stretch(onset_ms - 700, onset_ms + max(900.0, min(until_ms, 4000.0)) + 500, onset_ms)
     lanes: tuple[Lane, ...] = ("you", "speaker")
     height = 22 * 2

@@ -86,7 +86,7 @@ def _row(one: BargeInFigures) -> list[Piece]:
         ms(one.onset_ms),
         "–" if one.ducked_ms is None else ms(one.ducked_ms),
         stop,
-        ms(one.decided_ms),
+        ms(one.decided_ms, "the call did not tell"),
         heard,
     ]
 
