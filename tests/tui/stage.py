@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rich.cells import cell_len
+from textual.app import App
 from textual.pilot import Pilot
 from textual.strip import Strip
 
@@ -61,13 +62,18 @@ class Stage:
         return self.app.screen._compositor.render_strips()
 
     def text(self) -> str:
-        """All that can be seen, as lines without the blanks at their ends."""
-        width, height = self.app.size
-        grid = [[" "] * width for _ in range(height)]
-        for x, line, content in _TEXT.findall(self.app.export_screenshot()):
-            text, place, row = html.unescape(content), round(float(x) / _CELL_WIDTH), grid[int(line)]
-            row[place : place + cell_len(text)] = [text, *[""] * (cell_len(text) - 1)]
-        return "\n".join("".join(cells).replace("\u00a0", " ").rstrip() for cells in grid) + "\n"
+        """All that can be seen."""
+        return seen(self.app)
+
+
+def seen(app: App[Any]) -> str:
+    """All that can be seen of an app, as lines without the blanks at their ends."""
+    width, height = app.size
+    grid = [[" "] * width for _ in range(height)]
+    for x, line, content in _TEXT.findall(app.export_screenshot()):
+        text, place, row = html.unescape(content), round(float(x) / _CELL_WIDTH), grid[int(line)]
+        row[place : place + cell_len(text)] = [text, *[""] * (cell_len(text) - 1)]
+    return "\n".join("".join(cells).replace("\u00a0", " ").rstrip() for cells in grid) + "\n"
 
 
 @asynccontextmanager

@@ -6,7 +6,14 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from voicetui.bench.compared import Compared
+    from voicetui.journal.recorded import Recorded
+    from voicetui.views.compare import Session
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -15,6 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "sessions", nargs="+", metavar="SESSION", help="two or more: a name, its beginning, a folder, or latest"
     )
     parser.add_argument("--json", metavar="FILE", default=None, help="write the comparison there (- for stdout)")
+    parser.add_argument(
+        "--screen", "--tui", action="store_true", default=False, help="open a screen: both timelines under one axis"
+    )
     parser.add_argument("--words", action="store_true", default=False, help="show the texts where they differ, too")
 
 
@@ -49,6 +59,8 @@ def command(arguments: argparse.Namespace) -> int:
         except OSError as error:
             print(f"voicetui: {arguments.json}: {error.strerror or error}. Name another file.", file=sys.stderr)
             return 1
+    if arguments.screen:
+        return _screen(opened, sessions, found)
     width = max(80, min(shutil.get_terminal_size((100, 24)).columns, 160))
     show_rows(comparison_rows(sessions, found, width, arguments.words), sys.stdout, width)
     return 0
@@ -60,4 +72,21 @@ def _refusal(arguments: argparse.Namespace) -> str:
         return "compare takes two sessions or more, up to 26. `voicetui sessions` lists those there are."
     if arguments.json not in (None, "-") and not Path(arguments.json).parent.is_dir():
         return f"{arguments.json}: its folder does not exist. Create it, or name another file."
+    if arguments.screen and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return "this is no terminal, so there is no screen. Leave out --screen: the comparison is printed."
     return ""
+
+
+def _screen(opened: Sequence[Recorded], sessions: Sequence[Session], found: Sequence[Compared]) -> int:
+    """Show the comparison on a screen until its user leaves."""
+    from voicetui.commands.compare_sound import sound_trace
+    from voicetui.commands.compare_text import comparison_rows
+    from voicetui.tui.compare_app import run_compare
+    from voicetui.tui.compared import ComparedView, Side
+
+    sides = [
+        Side(chr(ord("A") + place), session, sound_trace(each))
+        for place, (each, session) in enumerate(zip(opened, sessions, strict=True))
+    ]
+    views = [ComparedView(each, sides[0], other) for each, other in zip(found, sides[1:], strict=True)]
+    return run_compare(views, lambda width: comparison_rows(sessions, found, width, True))

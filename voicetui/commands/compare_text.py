@@ -8,15 +8,17 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from voicetui.bench.compared import Compared, Figures, same_reply, signed, turns_text
+from voicetui.bench.compared import Compared
+from voicetui.bench.pair_words import left_out_text, pair_note, pair_text, same_reply, signed, turns_text
 from voicetui.bench.statistics import Paired
 from voicetui.events.words import normalise_words
 from voicetui.tui.canvas import rule
+from voicetui.tui.compared import gap_run
 from voicetui.tui.figures import tail
 from voicetui.tui.ink import BLANK, Ink, Row, Run, row, wrap_runs
 from voicetui.tui.literal import fit, literal
-from voicetui.views.bands import BANDS, band
-from voicetui.views.compare import Comparison, PairOfTurns, Session
+from voicetui.views.bands import BANDS, STAGED_SHAPE
+from voicetui.views.compare import PairOfTurns, Session
 from voicetui.views.figures import whole
 from voicetui.views.summary import TurnSummary
 
@@ -84,7 +86,9 @@ def _against(found: Compared, width: int, words: bool, only: bool) -> list[Row]:
         return rows
     rows += [BLANK, Row(rule(width, f"turn by turn: gaps in ms, and {other} − {one}"))]
     rows += _turn_table(found, width)
-    rows += _sentence("  ".join(_band_text(each.shape, each.word, each.upto_ms) for each in BANDS), width, "dim")
+    staged = any(turn.staged for session in (comparison.one, comparison.other) for turn in session.turns)
+    legend = [_band_text(each.shape, each.word, each.upto_ms) for each in BANDS]
+    rows += _sentence("  ".join([*legend, *([f"{STAGED_SHAPE} staged"] if staged else [])]), width, "dim")
     if comparison.related:
         rows += [BLANK, Row(rule(width, "in pairs: medians, ms"))]
         rows += _pair_table(found)
@@ -132,12 +136,12 @@ def _turn_table(found: Compared, width: int) -> list[Row]:
         difference = f"({difference})" if pair.left_out and difference != NONE else difference
         rows.append(
             row(
-                f"  {numbers(pair)}{fit(pair_text(found.comparison, pair), cells)} ",
-                _gap(before),
+                f"  {numbers(pair)}{fit(literal(pair_text(found.comparison, pair)), cells)} ",
+                gap_run(found.comparison.one, pair.one, 7),
                 " ",
-                _gap(after),
+                gap_run(found.comparison.other, pair.other, 7),
                 (f" {difference:>8}", "dim" if pair.left_out else "strong"),
-                (f"  {pair_note(found, pair)}", "dim"),
+                (f"  {pair_note(found.labels, found.comparison, pair)}", "dim"),
             )
         )
     return rows
@@ -146,39 +150,6 @@ def _turn_table(found: Compared, width: int) -> list[Row]:
 def numbers(pair: PairOfTurns) -> str:
     """The turns of either side, in columns of their own."""
     return f"{turns_text(pair.one) or NONE:<6}{turns_text(pair.other) or NONE:<6}"
-
-
-def pair_text(comparison: Comparison, pair: PairOfTurns) -> str:
-    """What the user said in a pair, safe to show; of the base, where that has it."""
-    session, turns = (comparison.one, pair.one) if pair.one else (comparison.other, pair.other)
-    texts = [session.facts(number).user_text for number in turns]
-    whole_text = texts[-1] if len(texts) < 2 or texts[-1].startswith(texts[0]) else " | ".join(texts)
-    return literal(whole_text) or "(no words)"
-
-
-def pair_note(found: Compared, pair: PairOfTurns) -> str:
-    """Why a pair is in no figure, or what became of its turns where they were not heard to their end."""
-    one, other = found.labels
-    if not pair.both:
-        return f"only in {one if pair.one else other}"
-    outcomes = [
-        session.facts(turns[-1]).outcome
-        for session, turns in ((found.comparison.one, pair.one), (found.comparison.other, pair.other))
-    ]
-    if pair.left_out:
-        return str(pair.left_out)
-    ends = ["" if outcome == "completed" else (outcome or "not over").replace("_", " ") for outcome in outcomes]
-    if ends[0] == ends[1]:
-        staged = "staged" if pair.staged else ""
-        return ", ".join(filter(None, (staged, ends[0])))
-    return ", ".join(f"{label} {end}" for end, label in zip(ends, found.labels, strict=True) if end)
-
-
-def _gap(gap_ms: float | None) -> Run:
-    if gap_ms is None:
-        return Run(f"{NONE:>5}  ", "dim")
-    kind = band(gap_ms)
-    return Run(f"{whole(gap_ms):>5} {kind.shape}", kind.ink)
 
 
 def _pair_table(found: Compared) -> list[Row]:
@@ -221,12 +192,6 @@ def _left_out(found: Compared, width: int) -> list[Row]:
             f"cold (first request), apart: {one} {whole(before)} ms, {other} {whole(after)} ms", width, "dim"
         )
     return rows
-
-
-def left_out_text(figures: Figures) -> str:
-    """How many pairs are in no figure, by reason."""
-    counts = [f"{count} {reason}" for reason, count in figures.left_out.items()]
-    return ", ".join(counts) or "none"
 
 
 def _work_table(found: Compared) -> list[Row]:

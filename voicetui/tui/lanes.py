@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from textual.geometry import Offset
 
@@ -13,10 +14,9 @@ from voicetui.tui.figures import whole
 from voicetui.tui.ink import Ink, Row, Run, clip_runs
 from voicetui.tui.literal import literal
 from voicetui.tui.sound_trace import SoundTrace
-from voicetui.tui.view import ScreenView
 from voicetui.tui.window import Window
 from voicetui.views.latency import TurnLatency
-from voicetui.views.timeline import LANES, Lane, Mark, MarkKind, Span, SpanKind
+from voicetui.views.timeline import LANES, Lane, Mark, MarkKind, Span, SpanKind, Timeline
 
 LABEL_CELLS = 13
 SOUND_LANES: tuple[Lane, ...] = ("you", "speaker")
@@ -58,6 +58,30 @@ _QUIET_DBFS, _LOUD_DBFS = -48.0, -6.0
 _ORDER: dict[SpanKind, int] = {"discarded": 0, "speculative": 1, "work": 2, "audio": 3}
 
 
+class Seen(Protocol):
+    """What the lanes are drawn from: a part of a ``ScreenView``, or of a session that is over."""
+
+    @property
+    def now_ms(self) -> float:
+        """The session's time: what goes on has come so far."""
+
+    @property
+    def timeline(self) -> Timeline:
+        """Spans and marks."""
+
+    @property
+    def turns(self) -> tuple[TurnLatency, ...]:
+        """The turns, for their gaps."""
+
+    @property
+    def waiting_since_ms(self) -> float | None:
+        """The end of the speech whose reply is awaited."""
+
+    @property
+    def trace(self) -> SoundTrace:
+        """How loud both sides were."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Scale:
     """Between times and cells."""
@@ -89,7 +113,7 @@ class Tall:
 
 
 def timeline_rows(
-    view: ScreenView, window: Window, width: int, selected: int | None = None, tall: Tall = Tall()
+    view: Seen, window: Window, width: int, selected: int | None = None, tall: Tall = Tall()
 ) -> list[Row]:
     """Time and marks, the lanes, the gaps: ``len(LANES) + 3`` rows, or more where the lanes of sound are tall."""
     cells = max(10, width - LABEL_CELLS - 1)
@@ -118,7 +142,7 @@ def timeline_rows(
     return rows
 
 
-def span_at(view: ScreenView, window: Window, offset: Offset, tall: Tall) -> Span | None:
+def span_at(view: Seen, window: Window, offset: Offset, tall: Tall) -> Span | None:
     """The span drawn at a place of the rows; the newest where several are."""
     row = offset.y - 2
     for lane in LANES:
@@ -223,7 +247,7 @@ def _guides(
     every: list[CellLine],
     gaps: CellLine,
     marks: Sequence[Mark],
-    view: ScreenView,
+    view: Seen,
     scale: _Scale,
     selected: int | None,
 ) -> None:
@@ -285,7 +309,7 @@ def _open_gap(lines: list[CellLine], gaps: CellLine, scale: _Scale, start_ms: fl
     gaps.write_if_free(last + 2, f"{whole(now_ms - start_ms)} ms …", ink, margin=0)
 
 
-def _ruler(view: ScreenView, scale: _Scale) -> CellLine:
+def _ruler(view: Seen, scale: _Scale) -> CellLine:
     """Seconds of the session, and where now is."""
     line = CellLine(scale.cells)
     if scale.shows(view.now_ms, view.now_ms):

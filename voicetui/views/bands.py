@@ -30,6 +30,9 @@ BANDS: tuple[Band, ...] = (
     Band(float("inf"), "too late", "the caller talks again, thinking they were not heard", "×", "band-late"),
 )
 
+STAGED_SHAPE = "s"
+"""Stands for a staged gap in place of its band's shape: such a gap says nothing about the pipeline."""
+
 
 def band(gap_ms: float) -> Band:
     """The band a gap falls into; a gap below 0 (the reply began over the user's speech) is in the first."""

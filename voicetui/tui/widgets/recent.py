@@ -11,12 +11,11 @@ from voicetui.tui.canvas import rule
 from voicetui.tui.ink import Ink, Row, Run
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
+from voicetui.views.bands import STAGED_SHAPE
 from voicetui.views.latency import TurnLatency
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _AXIS_CELLS = 6
-STAGED_SHAPE = "s"
-"""Stands for a staged turn in place of its band's shape: such a gap says nothing about the pipeline."""
 _STAGED_FILL = "▒"
 _TITLE_CELLS = 16
 """What the heading takes beside its note."""

@@ -1,0 +1,170 @@
+"""The comparison's screen: two golden sessions, walked through, at three sizes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pytest
+from textual.pilot import Pilot
+
+from tests.journal_builder import COMMIT_EARLY, SEQUENTIAL, JournalBuilder
+from tests.tui.conftest import CompareGolden
+from tests.tui.scenes import SIZES, staged
+from tests.tui.stage import seen
+from voicetui.bench.compared import compare_all
+from voicetui.commands.compare_text import comparison_rows
+from voicetui.events import Entry
+from voicetui.events.session import SessionOpened
+from voicetui.tui.compare_app import CompareApp
+from voicetui.tui.compared import OTHERS, ComparedView, Side, steps
+from voicetui.tui.lanes import LABEL_CELLS
+from voicetui.tui.widgets.pairs import PairsList
+from voicetui.tui.widgets.two_timelines import TwoTimelines
+from voicetui.views.compare import Session, fold_session
+
+pytestmark = pytest.mark.anyio
+
+ASKED = ("What is the capital of France?", "And of Italy?", "Who was Einstein?", "How do I make a cup of tea?")
+ANSWER = ["It is a short answer. ", "And this is its end."]
+
+
+def folded(name: str, started_utc: str, journal: JournalBuilder) -> Session:
+    """The session of a journal, under a name of its own."""
+    opened, *others = journal.closed().entries
+    assert isinstance(opened.body, SessionOpened)
+    begun = msgspec.structs.replace(opened.body, session=name, started_utc=started_utc)
+    return fold_session(name, [Entry(opened.seq, opened.at, begun), *others])
+
+
+def slow() -> Session:
+    """Everything one after the other; it heard a turn in two parts."""
+    journal = JournalBuilder().opened(overlap="none").ready()
+    for text in (*ASKED, "Do you know the", "largest planet?", *ASKED, "Thank you."):
+        journal.turn(text, ANSWER, SEQUENTIAL)
+    return folded("20300101T000000Z-local", "2030-01-01T00:00:00Z", journal)
+
+
+def fast() -> Session:
+    """Everything at once; a reply was interrupted, and a turn misheard for nothing."""
+    journal = JournalBuilder().opened(overlap="full").ready()
+    for text in (*ASKED, "Do you know the largest planet?", *ASKED):
+        journal.turn(text, ANSWER, COMMIT_EARLY, dropped=1)
+    journal.barge_in("Name three fruits, please.", ["Apples, pears and plums. ", "All three grow well."])
+    return folded("20300101T001000Z-local", "2030-01-01T00:10:00Z", journal)
+
+
+@dataclass
+class Compared:
+    """A running screen."""
+
+    app: CompareApp
+    pilot: Pilot[Any]
+
+    def text(self) -> str:
+        return seen(self.app)
+
+    async def press(self, *keys: str) -> str:
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+        return self.text()
+
+
+@asynccontextmanager
+async def compared(sessions: Sequence[Session], size: tuple[int, int] = (120, 36)) -> AsyncIterator[Compared]:
+    found = compare_all(sessions)
+    sides = [Side("ABC"[place], session) for place, session in enumerate(sessions)]
+    views = [ComparedView(each, sides[0], other) for each, other in zip(found, sides[1:], strict=True)]
+    app = CompareApp(views, lambda width: comparison_rows(sessions, found, width, True))
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        yield Compared(app, pilot)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_two_sessions_under_one_axis(size: tuple[int, int], golden: CompareGolden) -> None:
+    async with compared([slow(), fast()], size) as screen:
+        golden(f"compare-{size[0]}x{size[1]}", screen.text())
+        lines = screen.text().splitlines()
+        assert len(lines) == size[1] and max(map(len, lines)) <= size[0]
+        assert "q quit" in lines[-1]
+
+
+async def test_a_turn_that_one_side_does_not_have(golden: CompareGolden) -> None:
+    async with compared([slow(), fast()], (80, 24)) as screen:
+        golden("compare-alone-80x24", await screen.press("end"))
+
+
+async def test_both_speakers_stop_in_the_same_column_and_each_gap_has_its_length() -> None:
+    async with compared([slow(), fast()]) as screen:
+        timelines = screen.app.compare.query_one(TwoTimelines)
+        gaps = [row.text[LABEL_CELLS:] for row in timelines.rows if " gap" in row.text[:LABEL_CELLS]]
+        axis = timelines.rows[0].text[LABEL_CELLS:]
+        assert [gap.index("┗") for gap in gaps] == [axis.index("┬")] * 2
+        ms = int(timelines.rows[0].text.split()[0])
+        lengths = [(gap.index("┛") - gap.index("┗")) * ms for gap in gaps]
+        assert abs(lengths[0] - 940) <= ms and abs(lengths[1] - 430) <= ms
+        assert "940 ms ▲ workable" in gaps[0] and "430 ms" in gaps[1]
+
+
+async def test_walking_zooming_and_coming_back_by_keys_and_mouse() -> None:
+    async with compared([slow(), fast()]) as screen:
+        timelines, pairs = screen.app.compare.query_one(TwoTimelines), screen.app.compare.query_one(PairsList)
+        before = timelines.rows
+        assert "2 of " in screen.text()
+        assert "3 of " in await screen.press("down") and "1 of " in await screen.press("home", "up")
+        await screen.press("down", "plus", "right")
+        assert timelines.rows != before
+        await screen.press("f")
+        assert timelines.rows == before
+        await screen.pilot.click(PairsList, offset=(6, 4))
+        await screen.pilot.pause()
+        assert screen.app.compare.view.place == 3
+        pairs.post_message(PairsList.Walked(-1))
+        await screen.pilot.pause()
+        assert screen.app.compare.view.place == 2
+
+
+async def test_the_base_is_compared_with_the_next_session_on_tab_and_q_leaves() -> None:
+    async with compared([slow(), fast(), slow()]) as screen:
+        assert "B − A by stage" in screen.text()
+        assert "C − A by stage" in await screen.press("tab")
+        assert "B − A by stage" in await screen.press("tab")
+        await screen.pilot.press("q")
+        await screen.pilot.pause()
+        assert not screen.app.is_running
+
+
+async def test_all_figures_are_one_key_away_and_can_be_read_to_their_end() -> None:
+    async with compared([slow(), fast()], (80, 24)) as screen:
+        text = await screen.press("d")
+        assert "all figures" in text and "what differs: overlap none -> full" in text
+        assert "ms saved" in await screen.press("end")
+        assert "B − A by stage" in await screen.press("escape")
+
+
+async def test_staged_gaps_are_told_from_real_ones() -> None:
+    made = fold_session("staged", staged().journal.entries)
+    async with compared([made, made], (80, 24)) as screen:
+        text = await screen.press("end")
+        assert (
+            "1500 s" in text
+            and "1500 ms staged gap" in text
+            and "staged n 3" in text
+            and "purpose, by no stage" in text
+        )
+
+
+def test_the_steps_of_the_bridge_lead_from_one_gap_to_the_other() -> None:
+    (found,) = compare_all([slow(), fast()])
+    pair = found.comparison.pairs[1]
+    before, after = found.comparison.gaps_ms(pair)
+    assert before is not None and after is not None
+    for most in (2, 4, 11):
+        told = steps(found, pair, most)
+        assert len(told) <= most
+        assert sum(each.difference_ms or 0.0 for each in told) == pytest.approx(after - before)
+    assert steps(found, pair, 2)[-1].stage == OTHERS
