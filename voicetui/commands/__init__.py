@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import keyword
 
-NAMES: tuple[str, ...] = ("replay", "compare", "report", "export", "import", "sessions")
+NAMES: tuple[str, ...] = ("replay", "compare", "report", "export", "import", "sessions", "redact")
 """The commands there are, in the order ``voicetui --help`` shows them; each is a file of that name, see ``module``."""
 
 
