@@ -12,7 +12,7 @@ import importlib
 import sys
 from types import ModuleType
 
-WAYS: tuple[str, ...] = ("rerun",)
+WAYS: tuple[str, ...] = ("redecide", "rerun")
 """The flags there are, of which one can be given."""
 _VIEW = "view"
 

@@ -1,0 +1,1 @@
+"""A recorded session decided again by today's rules, without models. Pure."""
