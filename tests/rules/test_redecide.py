@@ -53,7 +53,7 @@ def test_the_same_rules_give_every_recorded_order_on_the_fact_on_which_it_was_gi
             assert not run.unknown and not run.orphans and not run.unanswered and not run.moved
             ordered += len(run.given)
         assert not differs(turns(made_up(seed)))
-    assert ordered > 2000, "sessions in which nothing happens prove nothing"
+    assert ordered > 1000, "sessions in which nothing happens prove nothing"
 
 
 def test_what_the_recorded_orders_imply_is_what_the_rules_knew() -> None:
@@ -65,7 +65,7 @@ def test_what_the_recorded_orders_imply_is_what_the_rules_knew() -> None:
                 assert implied(result.before, decisions[:done], decisions[done:]) == result.before
                 compared += 1
             done += len(result.episode.decisions)
-    assert compared > 300
+    assert compared > 150
 
 
 # other numbers
@@ -183,7 +183,7 @@ def test_whatever_is_changed_every_turn_gets_a_sentence_and_later_turns_start_an
         for turn in turns_of(results):
             assert meaning(turn)
             changed += bool(turn.changes)
-    assert changed > 10
+    assert changed > 3
 
 
 # other rules, and journals that are not whole

@@ -132,7 +132,7 @@ class PaperSession:
 
     def _made_up_speech(self) -> list[tuple[float, float]]:
         speech, at_ms = [], 400.0
-        while at_ms < 40_000:
+        while at_ms < 20_000:
             end_ms = at_ms + self.random.uniform(100, 2000)
             speech.append((at_ms, end_ms))
             at_ms = end_ms + self.random.choice((180.0, 350.0, 700.0, 1600.0, 4000.0)) * self.random.uniform(0.8, 1.2)
@@ -326,6 +326,6 @@ def paper_session(seed: int) -> PaperSession:
         staged_gaps_ms=choose.choice(((), (), (), (200.0,), (300.0, 1500.0))),
         reply_wait_ms=choose.choice((0.0, 700.0)),
     )
-    for _ in range(choose.randrange(10)):
-        session.command(choose.uniform(0, 42_000), choose.choice(COMMANDS))
-    return session.run(48_000)
+    for _ in range(choose.randrange(6)):
+        session.command(choose.uniform(0, 22_000), choose.choice(COMMANDS))
+    return session.run(28_000)

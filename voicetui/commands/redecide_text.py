@@ -58,7 +58,7 @@ def _turn_rows(turn: Turn, label_cells: int, cells: int) -> Iterator[Row]:
     for place, runs in enumerate(lines):
         yield Row((Run(head if place == 0 else " " * width(head), "text" if changed else "dim"), *runs))
     for change in turn.changes:
-        yield _change_row(change)
+        yield from _change_rows(change, cells)
     if turn.left:
         count = f"{turn.left} recorded order{'s' if turn.left != 1 else ''}"
         yield row((f"      {count} after that: not compared", "dim"))
@@ -72,7 +72,7 @@ def _said(turn: Turn) -> str:
     return short(turn.text, _TEXT_CELLS - 2) if turn.text else ""
 
 
-def _change_row(change: Change) -> Row:
+def _change_rows(change: Change, cells: int) -> Iterator[Row]:
     sign, ink = _SIGNS[change.kind]
     now, then = change.order, change.recorded
     text = order_text(change.either)
@@ -83,7 +83,10 @@ def _change_row(change: Change) -> Row:
     if change.kind == "moved" and change.recorded_ms is not None:
         text += f", at {change.recorded_ms / 1e3:.3f} s in the recording"
         text += f" ({order_text(now, than=then).partition(': ')[2]})" if now is not None and now != then else ""
-    return row((f"    {sign} ", ink), (when, "dim"), f"  {literal(text)}")
+    head = (Run(f"    {sign} ", ink), Run(f"{when}  ", "dim"))
+    indent = sum(width(run.text) for run in head)
+    for place, runs in enumerate(wrap_runs([Run(literal(text))], cells - indent)):
+        yield Row((*(head if place == 0 else (Run(" " * indent),)), *runs))
 
 
 def _facts(entries: Sequence[Entry]) -> str:

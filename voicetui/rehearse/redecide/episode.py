@@ -64,6 +64,7 @@ _WHY: dict[type[Order], str] = {
     FinishPlayback: "the reply would end at another time",
     Cancel: "the reply would be given up at another time",
 }
+HEARD_OTHERWISE = "pauses would be heard otherwise"
 _OTHER_STOP = "the reply would be held or silenced at another time"
 
 
@@ -108,6 +109,12 @@ class EpisodeRun(msgspec.Struct, frozen=True):
 def run_episode(seed: State, episode: Episode) -> EpisodeRun:
     """Decide an episode again, from ``seed`` on."""
     return _Run(seed, episode).go()
+
+
+def unheard(seed: State, episode: Episode) -> EpisodeRun:
+    """An episode of which nothing is decided, for its speech would be heard otherwise."""
+    unknown = Unknown(episode.begins_ms, HEARD_OTHERWISE, commit=True)
+    return EpisodeRun((), tuple(Twins(episode).recorded), 0, seed, unknown, (), (), False)
 
 
 class _Run:
@@ -239,7 +246,7 @@ class _Run:
             ) if not on_time:
                 self._taint(order.basis, order)
             case GateMic() | QuickenEar() | UseDevice() if not on_time:
-                self._stop("the microphone would hear at other times")
+                self._stop(HEARD_OTHERWISE)
             case _:
                 pass
 
@@ -271,7 +278,7 @@ class _Run:
             if basis is not None:
                 self._taint(basis, order)
         elif isinstance(order, Steering):
-            self._stop("the microphone would hear at other times")
+            self._stop(HEARD_OTHERWISE)
 
     def _taint(self, basis: Basis, order: Order) -> None:
         self._tainted.setdefault(basis, order)

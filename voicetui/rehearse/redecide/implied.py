@@ -84,7 +84,6 @@ class _Told:
         self._paused_ms: float | None = None
         self._replies: dict[Basis, Reply] = {}
         self._cut: Basis | None = None
-        self._opened: set[int] = set()
         self._staged: dict[int, Basis] = {}
         """Turns that were committed without their words, by their utterance: the words come later."""
 
@@ -110,8 +109,7 @@ class _Told:
                 self._count("wake", order.wake)
                 self._wakes[order.why] = order.wake
             case OpenUtterance():
-                self._count("utterance", order.utterance)
-                self._opened.add(order.utterance)
+                self._opened(order.utterance)
             case Transcribe() | ScoreTurn():
                 self._count("request", order.request)
             case Prewarm():
@@ -174,8 +172,14 @@ class _Told:
     def _count(self, name: str, number: int) -> None:
         self._numbers[name] = max(self._numbers[name], number)
 
+    def _opened(self, utterance: int) -> None:
+        """An utterance is open: heard to begin, or made of words that came late."""
+        if utterance > self._numbers["utterance"]:
+            self._paused_ms = None
+        self._count("utterance", utterance)
+
     def _revised(self, order: Revise) -> None:
-        self._count("utterance", order.utterance)
+        self._opened(order.utterance)
         self._words[order.utterance] = order.text
         basis = self._staged.get(order.utterance)
         if basis is not None:
@@ -217,7 +221,7 @@ class _Told:
         self._count("turn", order.basis.turn)
         self._attempt, self._carried = 0, ""
         staged = order.reason == STAGED
-        spoken = order.utterance in self._opened
+        spoken = order.utterance is not None
         if staged and order.utterance is not None:
             self._staged[order.utterance] = order.basis
         reply = self._replies.get(order.basis) or Reply(basis=order.basis, user_text="", overlap=self._overlap)

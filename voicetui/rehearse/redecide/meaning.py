@@ -26,6 +26,8 @@ def meaning(turn: Turn) -> str:
     unknown = turn.unknown
     if unknown is None:
         return "; ".join(said)
+    if unknown.commit and not turn.changes:
+        return f"not known from this recording, for {unknown.why}"
     if unknown.commit:
         return f"not known from this recording, for {unknown.why}; without that: {'; '.join(said)}"
     return f"{'; '.join(said)}; what follows is not known from this recording, for {unknown.why}"

@@ -12,11 +12,12 @@ import msgspec
 
 from voicetui.conversation.decide import decide
 from voicetui.conversation.policy import Policy
-from voicetui.conversation.state import State
+from voicetui.conversation.staged import quicken
+from voicetui.conversation.state import State, Step
 from voicetui.events import Entry
 from voicetui.events.session import GapStaged, SessionClosed, SessionOpened
 from voicetui.rehearse.redecide.decisions import Decision, Episode, decisions_of, episodes_of, opened_of
-from voicetui.rehearse.redecide.episode import EpisodeRun, run_episode
+from voicetui.rehearse.redecide.episode import EpisodeRun, run_episode, unheard
 from voicetui.rehearse.redecide.implied import implied
 
 
@@ -65,7 +66,8 @@ def redecide(
         plain = None if same_rules else run_episode(before, episode)
         run = plain
         if changed or (every and same_rules):
-            run = run_episode(*_with(changed, before, episode, decisions[:done]))
+            seed, with_changes = _with(changed, before, episode, decisions[:done])
+            run = unheard(seed, with_changes) if _hears_otherwise(seed) else run_episode(seed, with_changes)
         done += len(episode.decisions)
         if plain is not None and not last:
             state = implied(plain.state, decisions[:done], decisions[done:])
@@ -79,6 +81,13 @@ def recorded_policy(entries: Sequence[Entry]) -> Policy:
     if opened is None:
         raise NoBeginning
     return msgspec.convert(opened.config.get("policy", {}), Policy)
+
+
+def _hears_otherwise(seed: State) -> bool:
+    """Whether the ear would be another with these numbers, so that the recorded pauses are not those it would tell."""
+    step = Step(seed, 0.0)
+    quicken(step)
+    return seed.open and bool(step.orders)
 
 
 def _as_recorded(state: State, episode: Episode) -> tuple[State, bool]:

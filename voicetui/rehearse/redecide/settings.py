@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
+from typing import Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -17,6 +18,7 @@ CONFIGURED: Mapping[str, str] = {
     "endpoint.silence_ms": "silence_ms",
     "endpoint.sure_ms": "sure_ms",
     "endpoint.reply_wait_ms": "reply_wait_ms",
+    "endpoint.score_after_ms": "score_after_ms",
     "endpoint.unsure_ms": "unsure_ms",
     "endpoint.cut_off_risk": "cut_off_risk",
     "endpoint.score_weight": "score_weight",
@@ -26,6 +28,8 @@ CONFIGURED: Mapping[str, str] = {
     "knowledge.passages": "knowledge_passages",
 }
 """Keys of the configuration that are fields of the policy."""
+HEARD: Mapping[str, str] = {"endpoint.quick_pauses": "quick_pauses"}
+"""Keys that are fields of it, too, but change what is heard: the recorded pauses are not those there would be."""
 
 _BELOW_ZERO = ("clear_logprob",)
 _BETWEEN = {"cut_off_risk": (0.0, 1.0), "least_doubt": (0.0, 0.5)}
@@ -46,7 +50,8 @@ class UnknownSetting(SettingError):
 
 def names() -> list[str]:
     """Every name a setting may have: the fields of ``Policy``, then the configuration's names for some of them."""
-    return [*(field.name for field in msgspec.structs.fields(Policy)), *CONFIGURED]
+    fields = (field.name for field in msgspec.structs.fields(Policy))
+    return [*(name for name in fields if name not in HEARD.values()), *CONFIGURED]
 
 
 def changes_of(settings: Sequence[str], recorded: Policy) -> dict[str, object]:
@@ -60,7 +65,7 @@ def changes_of(settings: Sequence[str], recorded: Policy) -> dict[str, object]:
         if not equals or not key:
             raise SettingError(f"--set {setting}: write key=value, such as silence_ms=400.")
         field = CONFIGURED.get(key, key)
-        if field not in recorded.__struct_fields__:
+        if field not in recorded.__struct_fields__ or field in HEARD.values():
             raise UnknownSetting(key)
         changes[field] = _checked(setting, field, text)
     policy = msgspec.structs.replace(recorded, **changes)
@@ -76,13 +81,21 @@ def _checked(setting: str, field: str, text: str) -> object:
     try:
         value = getattr(msgspec.convert({field: _value(text)}, Policy), field)
     except msgspec.ValidationError as error:
-        reason = str(error).partition(" - at ")[0]
-        raise SettingError(f"--set {setting}: {reason}. The recorded kind of value is needed.") from error
+        raise SettingError(f"--set {setting}: found {text!r}. Allowed: {_allowed(field)}.") from error
     numbers = value if isinstance(value, tuple) else (value,)
     for number in numbers:
         if isinstance(number, (int, float)) and not isinstance(number, bool):
             _check_number(setting, field, float(number))
     return value
+
+
+def _allowed(field: str) -> str:
+    hint = get_type_hints(Policy)[field]
+    if get_origin(hint) is Literal:
+        return ", ".join(map(repr, get_args(hint)))
+    if get_origin(hint) is tuple:
+        return "numbers separated by commas"
+    return {bool: "true or false", int: "a whole number", float: "a number"}.get(hint, "a text")
 
 
 def _check_number(setting: str, field: str, number: float) -> None:
