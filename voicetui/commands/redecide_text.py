@@ -42,7 +42,7 @@ def summary_text(turns: Sequence[Turn]) -> str:
     same = len(spoken) - len(changed) - len(idle)
     parts = [f"{len(changed)} decided otherwise", f"{same} as recorded"]
     if idle:
-        parts.insert(1, f"{len(idle)} only look again at other times")
+        parts.insert(1, f"{len(idle)} only looking again at other times")
     unknown = sum(turn.unknown is not None for turn in spoken)
     if unknown:
         parts.append(f"{unknown} not known to their end")

@@ -13,7 +13,8 @@ from voicetui.rehearse.redecide.decisions import Decision
 from voicetui.rehearse.redecide.order_text import short
 
 OrderT = TypeVar("OrderT", bound=Order)
-_SAME_MS = 0.5
+_SAME_MS = 5.0
+"""A wake may be that late; nobody hears it."""
 
 
 def meaning(turn: Turn) -> str:
@@ -66,8 +67,8 @@ def _commit(turn: Turn, change: Change) -> str:
     if not isinstance(then, Commit):
         return f"would be a turn: {short(now.text)} is committed"
     how = list(_otherwise(now, then))
-    if change.kind == "altered":
-        return f"committed at the same time, {', '.join(how)}" if how else ""
+    if change.kind == "altered" and not how:
+        return ""
     because = f" ({', '.join(how)})" if how else ""
     return f"committed {_shift(change)}{because}"
 
@@ -78,6 +79,8 @@ def _otherwise(now: Commit, then: Commit) -> Iterator[str]:
         yield f"after {now.silence_ms:.0f} ms of silence{before}"
     if now.reason != then.reason:
         yield f"by {now.reason} instead of {then.reason}"
+    if abs(now.held_ms - then.held_ms) >= _SAME_MS:
+        yield f"held open for {now.held_ms:.0f} ms instead of {then.held_ms:.0f} ms"
     if now.text != then.text:
         yield f"with {short(now.text)} instead of {short(then.text)}"
 
