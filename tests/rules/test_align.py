@@ -79,6 +79,13 @@ def test_one_like_turn_of_many_makes_no_same_conversation() -> None:
     assert not found.related
 
 
+def test_as_many_turns_of_the_same_sound_are_the_same_turns_even_without_words() -> None:
+    found = align(said("", ""), said(FRANCE, TEA), same_sound=True)
+    assert found.related and {match.by for match in found.matches} == {"order"}
+    assert places(found) == [((0,), (0,)), ((1,), (1,))]
+    assert not align(said("", ""), said(FRANCE, TEA, THANKS), same_sound=True).related
+
+
 def test_nothing_pairs_with_nothing() -> None:
     assert align([], []) == Alignment((), False)
     assert align(said(FRANCE), []) == Alignment((Match((0,), ()),), False)

@@ -9,6 +9,7 @@ import msgspec
 from tests.journal_builder import COMMIT_EARLY, COMMIT_LATE, SEQUENTIAL, JournalBuilder, Timing
 from tests.tui.scenes import staged
 from voicetui.bench.compared import Compared, compare_all, compared_json
+from voicetui.bench.pair_words import differs_text
 from voicetui.events.orders import Outcome
 from voicetui.events.session import SessionOpened
 from voicetui.views.compare import Comparison, Session, compare, fold_session
@@ -169,6 +170,17 @@ def test_what_differs_is_told_once_each_the_chosen_settings_first() -> None:
         ("policy.attempts", "3", "2"),
     ]
     assert "Several settings differ" in " ".join(compared(one, other).notes)
+
+
+def test_what_only_one_session_tells_is_not_said_to_differ() -> None:
+    one = asked(FAST, *ASKED, overlap="none", config={"endpoint": {}})
+    other = asked(FAST, *ASKED, name="two", overlap="full", config={"endpoint": {"quick": True, "sure_ms": 400.0}})
+    found = compared(one, other)
+    assert differs_text(found.labels, found.comparison) == (
+        "overlap none → full; only B tells endpoint.quick on; only B tells endpoint.sure_ms 400"
+    )
+    assert differs_text(found.labels, found.comparison, 1) == "overlap none → full; and 2 more"
+    assert "Several settings differ" not in " ".join(found.notes)
 
 
 def test_a_simulated_tier_and_how_far_apart_the_sessions_are_is_told() -> None:

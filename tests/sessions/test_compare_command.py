@@ -39,7 +39,7 @@ def test_two_sessions_side_by_side(two: tuple[str, str], capsys: pytest.CaptureF
     lines = told.splitlines()
     assert max(map(len, lines)) <= 80 and all(line == line.rstrip() for line in lines)
     told = " ".join(told.split())
-    assert "what differs: overlap none -> full" in told
+    assert "what differs: overlap none → full" in told
     assert "9 turns in A, 11 in B: 9 pairs; only in B: turn 10, 11." in told
     assert any(
         "What is the capital" in line and "940 ▲" in line and "430 ◆" in line and "−510" in line for line in lines

@@ -141,7 +141,7 @@ async def test_the_base_is_compared_with_the_next_session_on_tab_and_q_leaves() 
 async def test_all_figures_are_one_key_away_and_can_be_read_to_their_end() -> None:
     async with compared([slow(), fast()], (80, 24)) as screen:
         text = await screen.press("d")
-        assert "all figures" in text and "what differs: overlap none -> full" in text
+        assert "all figures" in text and "what differs: overlap none → full" in text
         assert "ms saved" in await screen.press("end")
         assert "B − A by stage" in await screen.press("escape")
 

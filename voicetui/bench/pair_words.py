@@ -73,6 +73,16 @@ def pair_note(labels: tuple[str, str], comparison: Comparison, pair: PairOfTurns
     return ", ".join(f"{label} {end}" for end, label in zip(ends, labels, strict=True) if end)
 
 
+def differs_text(labels: tuple[str, str], comparison: Comparison, most: int | None = None) -> str:
+    """What differs in how the sessions were set up, at most so many settings; what only one of them tells apart."""
+    told = [f"{each.what} {each.one} → {each.other}" for each in comparison.differs if each.known]
+    for label, one_sided in zip(labels, ("one", "other"), strict=True):
+        alone = [each for each in comparison.differs if getattr(each, one_sided) and not each.known]
+        told += [f"only {label} tells {each.what} {getattr(each, one_sided)}" for each in alone]
+    shown = told if most is None or len(told) <= most + 1 else [*told[:most], f"and {len(told) - most} more"]
+    return "; ".join(shown) or "nothing that is recorded (the machine's load is not)"
+
+
 def left_out_text(figures: Figures) -> str:
     """How many pairs are in no figure, by reason."""
     counts = [f"{count} {reason}" for reason, count in figures.left_out.items()]
@@ -91,11 +101,12 @@ def notes_of(labels: tuple[str, str], comparison: Comparison, figures: Figures) 
     if comparison.one.name == comparison.other.name:
         return (*notes, f"{one} and {other} are the same session.")
     notes.append(_apart(labels, comparison))
-    names = [each.what for each in comparison.differs if each.what not in ("microphone", "speaker", "source")]
+    differs = [each.what for each in comparison.differs if each.known]
+    names = [name for name in differs if name not in ("microphone", "speaker", "source")]
     if len(names) > 1:
         more = f" and {len(names) - 3} more" if len(names) > 3 else ""
         notes.append(f"Several settings differ ({', '.join(names[:3])}{more}): a difference is that of all together.")
-    if not names:
+    if not comparison.differs:
         notes.append("No setting differs: what differs in the figures is chance, or what the machine did besides.")
     if comparison.same_sound:
         notes.append("Both heard the same recorded microphone.")

@@ -45,6 +45,8 @@ def command(arguments: argparse.Namespace) -> int:
     for each in opened:
         for problem in each.problems:
             print(f"{each.name}: {problem.told}", file=sys.stderr)
+        if each.redactions:
+            print(f"{each.name} was redacted: its words, and what pairs by them, are not all there.", file=sys.stderr)
         if each.written:
             print(f"{each.name} is still being written: it is compared as far as it has come.", file=sys.stderr)
     sessions = [fold_session(each.name, each.entries) for each in opened]

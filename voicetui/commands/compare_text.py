@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from voicetui.bench.compared import Compared
-from voicetui.bench.pair_words import left_out_text, pair_note, pair_text, same_reply, signed, turns_text
+from voicetui.bench.pair_words import differs_text, left_out_text, pair_note, pair_text, same_reply, signed, turns_text
 from voicetui.bench.statistics import Paired
 from voicetui.events.words import normalise_words
 from voicetui.tui.canvas import rule
@@ -79,7 +79,7 @@ def _against(found: Compared, width: int, words: bool, only: bool) -> list[Row]:
     one, other = found.labels
     comparison = found.comparison
     rows = [] if only else [Row(rule(width, f"{other} against {one}")), BLANK]
-    rows += _sentence(_differs_text(found), width)
+    rows += _sentence(f"what differs: {differs_text(found.labels, comparison, DIFFERENCES_SHOWN)}", width)
     rows += _sentence(found.aligned, width)
     rows += _sentence(found.notes[0], width, "strong") if found.notes else []
     if not comparison.one.turns or not comparison.other.turns:
@@ -107,15 +107,6 @@ def _against(found: Compared, width: int, words: bool, only: bool) -> list[Row]:
 def _sentence(text: str, width: int, ink: Ink = "text") -> list[Row]:
     lines = wrap_runs([Run(literal(text), ink)], width - 4)
     return [Row((Run("  " if not place else "    "), *line)) for place, line in enumerate(lines)]
-
-
-def _differs_text(found: Compared) -> str:
-    differs = found.comparison.differs
-    if not differs:
-        return "what differs: nothing that is recorded (the machine's load is not)"
-    told = [f"{each.what} {each.one or 'not told'} -> {each.other or 'not told'}" for each in differs]
-    more = f"; and {len(told) - DIFFERENCES_SHOWN} more (see --json)" if len(told) > DIFFERENCES_SHOWN else ""
-    return f"what differs: {'; '.join(told[:DIFFERENCES_SHOWN])}{more}"
 
 
 def _band_text(shape: str, word: str, upto_ms: float) -> str:

@@ -55,13 +55,14 @@ class Alignment(msgspec.Struct, frozen=True):
     related: bool
 
 
-def align(one: Sequence[Readings], other: Sequence[Readings]) -> Alignment:
+def align(one: Sequence[Readings], other: Sequence[Readings], same_sound: bool = False) -> Alignment:
     """Pair the turns of two sessions, given the normalised words of each.
 
     One that was said in parts, or whose speaker asked again, has several readings: the likest count.  Turns without a
     counterpart between two matches are paired by their order where there are as many on either side.
     Two sessions with too few turns alike are different conversations: their turns are paired by order alone, the
-    longer one's last ones not at all.
+    longer one's last ones not at all. But where the ``same_sound`` became as many turns, they are the same
+    turns, whatever was understood of them, if anything.
     """
     matches = _align(one, other)
     shorter = min(len(one), len(other))
@@ -71,7 +72,7 @@ def align(one: Sequence[Readings], other: Sequence[Readings]) -> Alignment:
     if not shorter:
         return Alignment(tuple(matches), False)
     if covered < RELATED * shorter:
-        return Alignment(tuple(_by_order(one, other)), False)
+        return Alignment(tuple(_by_order(one, other)), same_sound and len(one) == len(other))
     return Alignment(tuple(_fill(matches, one, other)), True)
 
 

@@ -14,7 +14,7 @@ from voicetui.events.session import SessionOpened
 from voicetui.events.words import normalise_words
 from voicetui.views.align import Alignment, By, Readings, align
 from voicetui.views.differences import Difference, SetUp, SetUpFold, differences
-from voicetui.views.latency import LatencyView, TurnLatency
+from voicetui.views.latency import TurnLatency
 from voicetui.views.summary import Summary, SummaryView, TurnSummary
 from voicetui.views.timeline import Timeline, TimelineView
 
@@ -110,22 +110,22 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def fold_session(name: str, entries: Iterable[Entry]) -> Session:
     """What a comparison needs of a session."""
-    summary, latency, timeline, set_up = SummaryView(), LatencyView(), TimelineView(), SetUpFold()
+    summary, timeline, set_up = SummaryView(), TimelineView(), SetUpFold()
     opened: SessionOpened | None = None
     for entry in entries:
-        for view in (summary, latency, timeline, set_up):
+        for view in (summary, timeline, set_up):
             view.feed(entry)
         if isinstance(entry.body, SessionOpened):
             opened = entry.body
     figures = summary.snapshot()
-    return Session(name, opened, set_up.snapshot(figures), figures, latency.snapshot(), timeline.snapshot())
+    return Session(name, opened, set_up.snapshot(figures), figures, summary.latency, timeline.snapshot())
 
 
 def compare(one: Session, other: Session) -> Comparison:
     """Pair the turns of two sessions, and say which pairs' gaps may be compared."""
     ours, theirs = _utterances(one), _utterances(other)
-    found = align([_readings(one, turns) for turns in ours], [_readings(other, turns) for turns in theirs])
     same_sound = _same_sound(one, other)
+    found = align([_readings(one, turns) for turns in ours], [_readings(other, turns) for turns in theirs], same_sound)
     pairs = tuple(
         PairOfTurns(
             one=tuple(turn for place in match.one for turn in ours[place]),

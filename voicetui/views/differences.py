@@ -29,6 +29,11 @@ class Difference(msgspec.Struct, frozen=True):
     one: str
     other: str
 
+    @property
+    def known(self) -> bool:
+        """Whether both sessions tell it; what only one tells may be the same in the other."""
+        return bool(self.one and self.other)
+
 
 def differences(one: SetUp, other: SetUp) -> tuple[Difference, ...]:
     """What differs, in the order of importance."""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from textual.geometry import Size
 
-from voicetui.bench.compared import Compared
-from voicetui.bench.pair_words import left_out_text
+from voicetui.bench.pair_words import differs_text, left_out_text
 from voicetui.tui.canvas import rule
 from voicetui.tui.drawn import Drawn
 from voicetui.tui.ink import Ink, Row, Run, clip_runs, spread, wrap_runs
@@ -32,16 +31,10 @@ class Head(ComparedPanel):
             names += [Run("  " if names else " "), Run(f"{side.label} ", "strong"), Run(literal(side.session.name))]
             names += [Run(f"  {literal(summary.tier)}, {literal(summary.overlap)} ", "dim")] if height > 1 else []
             names += [Run(" simulated", "notice")] if summary.simulated else []
-        differs = Run(f"{literal(differs_text(view.found))} ", "notice")
+        differs = Run(f"{literal(differs_text(view.found.labels, view.found.comparison))} ", "notice")
         if height < 2:
             return [Row(spread(names, clip_runs([differs], max(12, width - 52)), width))]
         return [Row(clip_runs(names, width)), Row(clip_runs([Run(" what differs: ", "dim"), differs], width))]
-
-
-def differs_text(found: Compared) -> str:
-    """What differs, in one line."""
-    told = [f"{each.what} {each.one or 'not told'} → {each.other or 'not told'}" for each in found.comparison.differs]
-    return "; ".join(told) or "nothing that is recorded"
 
 
 class WordsPanel(ComparedPanel):
