@@ -206,6 +206,16 @@ def test_simulated_tiers_are_called_so(tmp_path: Path) -> None:
     assert any(span.get("gen_ai.provider.name") == "simulated" for span in spans)
 
 
+def test_staged_gaps_are_called_so(tmp_path: Path) -> None:
+    journal = JournalBuilder().opened().ready().turn("Hello.", ["Hi there."]).closed()
+    (tmp_path / "staged").mkdir()
+    file = journal.write(tmp_path / "staged" / "journal.jsonl")
+    file.write_text(file.read_text("utf-8").replace('"reason":"silence"', '"reason":"staged"'), "utf-8")
+    assert exported(tmp_path / "staged", "text").rstrip().endswith("voicetui  Hi there. (staged gap)")
+    assert json.loads(exported(tmp_path / "staged", "jsonl"))["staged"] is True
+    assert attributes(spans_of(exported(tmp_path / "staged", "otlp"))[1])["voicetui.staged"] is True
+
+
 def test_a_stereo_file_has_the_tracks_samples(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
     user, reply = (np.arange(count, dtype=np.int64) % 30_011 - 15_000 for count in (100_000, 70_000))
     for name, track in (("user.wav", user), ("reply.wav", reply)):

@@ -9,10 +9,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from voicetui.journal.recorded import Recorded
@@ -66,9 +66,9 @@ def command(arguments: argparse.Namespace) -> int:
             return 1
         if arguments.format == "wav":
             assert output is not None
-            return _write_wav(session, output)
-        if arguments.to is None or arguments.output is not None:
-            _write_text(_text(session, arguments), output)
+            _write_wav(session, output)
+        elif arguments.to is None or arguments.output is not None:
+            _write((_text(session, arguments).encode("utf-8", "replace"),), output)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -115,7 +115,7 @@ def _text(session: Recorded, arguments: argparse.Namespace) -> str:
     from voicetui.share import captions, otlp, turns
     from voicetui.share.spoken import spoken
 
-    entries, heading = session.entries, captions.heading(session.name, session.opened)
+    entries, heading = session.entries, captions.heading(session)
     makers: dict[str, Callable[[], str]] = {
         "otlp": lambda: otlp.as_otlp(session, arguments.with_text),
         "csv": lambda: turns.as_csv(turns.turn_rows(entries)),
@@ -126,38 +126,23 @@ def _text(session: Recorded, arguments: argparse.Namespace) -> str:
     return makers[str(arguments.format)]()
 
 
-def _write_text(text: str, output: Path | None) -> None:
-    content = text.encode("utf-8", "replace")
-    if output is None:
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-        return
-    with _whole_file(output) as file:
-        file.write(content)
-
-
-def _write_wav(session: Recorded, output: Path) -> int:
+def _write_wav(session: Recorded, output: Path) -> None:
     from voicetui.share.stereo import Tracks
 
     tracks = Tracks(session.folder)
     for note in tracks.notes:
         print(f"voicetui: {note}", file=sys.stderr)
-    with _whole_file(output) as file:
-        tracks.write(file)
-    return 0
+    _write(tracks.pieces(), output)
 
 
-@contextmanager
-def _whole_file(output: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of ``output`` once all of it is written; a device or pipe is written straight."""
-    if output.exists() and not output.is_file():
-        with output.open("wb") as straight:
-            yield straight
+def _write(pieces: Iterable[bytes], output: Path | None) -> None:
+    """To stdout, a device or a pipe as it comes; a file appears once it is whole."""
+    from voicetui.journal.atomic import put_in_place, write_beside
+
+    if output is not None and (output.is_file() or not output.exists()):
+        put_in_place(write_beside(output, pieces, f".{os.getpid()}"), output)
         return
-    part = output.with_name(f".{output.name}.{os.getpid()}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-        part.replace(output)
-    finally:
-        part.unlink(missing_ok=True)
+    with nullcontext(sys.stdout.buffer) if output is None else output.open("wb") as file:
+        for piece in pieces:
+            file.write(piece)
+        file.flush()

@@ -42,6 +42,7 @@ def command(arguments: argparse.Namespace) -> int:
     folder = recordings / name if name is not None else session_folder(recordings, now, IMPORTED)
     reply = Path(arguments.reply).expanduser() if arguments.reply is not None else None
     sides = find_sides(Path(arguments.call).expanduser(), reply, arguments.swap)
+    print(f"listening to {sides.user.path}", file=sys.stderr)
     imported = import_call(sides, folder, f"{now:%Y-%m-%dT%H:%M:%SZ}", f"voicetui {__version__}")
     for note in imported.notes:
         print(f"voicetui: {note}", file=sys.stderr)

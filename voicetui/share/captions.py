@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from voicetui.events.session import SessionOpened
+from voicetui.journal.recorded import Recorded
 from voicetui.share.spoken import Spoken
+from voicetui.views.summary import SummaryView
 
 WORDLESS: Final = "[speech, words not known]"
 """Stands for speech that nobody transcribed."""
@@ -47,13 +48,15 @@ def as_text(lines: Iterable[Spoken], heading: str) -> str:
     return "\n".join(out) + "\n"
 
 
-def heading(name: str, opened: SessionOpened | None) -> str:
+def heading(session: Recorded) -> str:
     """What the session is, in one line; simulated tiers are called so."""
-    if opened is None:
-        return f"voicetui session {name}"
-    simulated = any(tier.simulated for tier in opened.tiers if tier.name == opened.tier)
-    tier = f"tier {opened.tier}{' (simulated)' if simulated else ''}"
-    return f"voicetui session {name}, {opened.started_utc}, {tier}"
+    view = SummaryView()
+    for entry in session.entries:
+        view.feed(entry)
+    figures, opened = view.figures(), session.opened
+    parts = [f"voicetui session {session.name}", opened.started_utc if opened is not None else ""]
+    parts.append(f"tier {figures.tier}{' (simulated)' if figures.simulated else ''}" if figures.tier else "")
+    return ", ".join(part for part in parts if part)
 
 
 def _whole_replies(lines: Iterable[Spoken]) -> list[Spoken]:
@@ -69,7 +72,7 @@ def _whole_replies(lines: Iterable[Spoken]) -> list[Spoken]:
                 line.end_ms if line.end_ms is not None else last.end_ms,
                 " ".join(part for part in (last.text, line.text) if part),
                 " ".join(part for part in (last.unheard, line.unheard) if part),
-                last.note,
+                last.note or line.note,
                 last.wordless and line.wordless,
             )
         else:

@@ -10,7 +10,7 @@ import msgspec
 
 from voicetui.events import Basis, Entry
 from voicetui.events.listen import SpeechPaused, SpeechStarted
-from voicetui.events.orders import Commit, OpenUtterance, Revise
+from voicetui.events.orders import STAGED, Commit, OpenUtterance, Revise
 from voicetui.events.sound import RATE_HZ, ClockMapped
 from voicetui.events.speak import ClauseEnded, ClauseStarted, PlaybackCut
 from voicetui.views.breakdown import finite
@@ -75,6 +75,7 @@ class _Times:
         self.clauses: dict[tuple[Basis, int], list[float | None]] = {}
         self.committed: dict[int, float] = {}
         self.words: dict[int, str] = {}
+        self.staged: set[int] = set()
         self._onset_ms: float | None = None
         self._utterance: int | None = None
 
@@ -94,6 +95,8 @@ class _Times:
                 self.words[body.utterance] = body.text
             case Commit():
                 self.committed[body.basis.turn] = at_ms
+                if body.reason == STAGED:
+                    self.staged.add(body.basis.turn)
             case ClauseStarted():
                 self.clauses.setdefault((body.basis, body.clause), [at_ms, None])
             case ClauseEnded() if (body.basis, body.clause) in self.clauses:
@@ -130,7 +133,8 @@ def _reply_lines(transcript: Transcript, times: _Times, clock: TrackClock) -> It
         shown.add((basis, number))
         assert start_ms is not None
         track_end_ms = None if end_ms is None else clock.track_ms(end_ms)
-        line = Spoken("voicetui", basis.turn, clock.track_ms(start_ms), track_end_ms, "", wordless=clause is None)
+        note = "staged gap" if basis.turn in times.staged else ""
+        line = Spoken("voicetui", basis.turn, clock.track_ms(start_ms), track_end_ms, "", "", note, clause is None)
         if clause is not None:
             line = msgspec.structs.replace(line, text=clause.heard.strip(), unheard=clause.unheard.strip())
         yield start_ms, line

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,27 +47,21 @@ class Tracks:
                 "Use user.wav and reply.wav, and their further parts, as they are"
             )
 
-    def write(self, file: BinaryIO) -> None:
-        """A WAV of int16 [frames, 2] at 16 kHz; the shorter track ends in silence. Raises ``SoundError``, ``OSError``.
+    def pieces(self) -> Iterator[bytes]:
+        """A WAV of int16 [frames, 2] at 16 kHz; the shorter track ends in silence. Raises ``SoundError``.
 
         Never holds more than a few seconds of sound, however long the session was.
         """
         size = self.frames * _FRAME_BYTES
-        file.write(
-            struct.pack(
-                "<4sI4s4sIHHIIHH4sI", b"RIFF", size + _HEADER - 8, b"WAVE", b"fmt ", 16, 1, 2, RATE_HZ,
-                RATE_HZ * _FRAME_BYTES, _FRAME_BYTES, 16, b"data", size,
-            )
+        yield struct.pack(
+            "<4sI4s4sIHHIIHH4sI", b"RIFF", size + _HEADER - 8, b"WAVE", b"fmt ", 16, 1, 2, RATE_HZ,
+            RATE_HZ * _FRAME_BYTES, _FRAME_BYTES, 16, b"data", size,
         )  # fmt: skip
-        for frames in self.pieces():
-            file.write(frames.astype("<i2", copy=False).tobytes())
-
-    def pieces(self) -> Iterator[NDArray[np.int16]]:
-        """The sound as int16 [n, 2] after int16 [n, 2], ``frames`` in all. Raises ``SoundError``."""
         sides = [_Side(paths) for paths in self.paths]
         for at in range(0, self.frames, _PIECE):
             count = min(_PIECE, self.frames - at)
-            yield np.stack([side.take(count) for side in sides], axis=1)
+            frames: NDArray[np.int16] = np.stack([side.take(count) for side in sides], axis=1)
+            yield frames.astype("<i2", copy=False).tobytes()
 
 
 class _Side:
