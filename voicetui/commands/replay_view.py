@@ -16,6 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--headless", action="store_true", default=False, help="no screen: one line for each turn, then the figures"
     )
+    parser.add_argument("--present", action="store_true", default=False, help="presenter mode: one big number")
 
 
 def command(arguments: argparse.Namespace) -> int:
@@ -27,11 +28,18 @@ def command(arguments: argparse.Namespace) -> int:
     if json_file is not None and not json_file.parent.is_dir():
         print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
         return 2
-    folder = find_session(arguments.session, recordings_folder(load_config(arguments.config)[0]))
+    config = load_config(arguments.config)[0]
+    folder = find_session(arguments.session, recordings_folder(config))
     if arguments.headless or json_file is not None:
         return _tell(open_recorded(folder), json_file)
-    print("voicetui: the replay screen is not there yet. Use --headless.", file=sys.stderr)
-    return 2
+    from voicetui.serve import served
+
+    if not served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print("voicetui: this is no terminal, so there is no screen. Use --headless.", file=sys.stderr)
+        return 2
+    from voicetui.replaying import show_replay
+
+    return show_replay(config, folder, arguments.present)
 
 
 def _tell(recorded: Recorded, json_file: Path | None) -> int:

@@ -47,6 +47,12 @@ class CellLine:
         self.write(cell, text, ink)
         return True
 
+    def lay(self, other: CellLine) -> None:
+        """Everything of another line of the same length that is not blank."""
+        for cell, (glyph, ink) in enumerate(zip(other._glyphs, other._inks, strict=True)):
+            if glyph != " ":
+                self.put(cell, glyph, ink)
+
     def runs(self) -> tuple[Run, ...]:
         """The line as runs."""
         text = "".join(self._glyphs)

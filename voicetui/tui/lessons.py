@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from voicetui.tui.actions import ACTIONS
+from voicetui.tui.actions import Action
 from voicetui.tui.bands import BANDS
 from voicetui.tui.ink import BLANK, Ink, Row, Run, wrap_runs
 from voicetui.tui.lanes import MARKS, NAMES, SPEAKER_MARKS
@@ -89,19 +89,36 @@ def stage_lesson(cells: int, airy: bool) -> list[Row]:
     return [*rows, *(Row(line) for line in wrap_runs(runs, cells))]
 
 
-def key_lesson(cells: int, airy: bool) -> list[Row]:
-    """All keys: one a row, or in running text where rows are scarce."""
+def key_lesson(actions: Iterable[Action], cells: int, airy: bool, height: int = 0) -> list[Row]:
+    """All keys: one a row, two where ``height`` is too little for that, or in running text where rows are scarce."""
+    known = list(actions)
     if airy:
-        rows = [*_heading("Keys", airy)]
-        for each in ACTIONS:
-            lines = wrap_runs([Run(each.help)], cells - 9)
-            rows.append(Row((Run(each.shown.ljust(9), "key"), *lines[0])))
-            rows += [Row((Run(" " * 9), *line)) for line in lines[1:]]
-        return rows
+        rows = [*_heading("Keys", airy), *_key_rows(known, cells)]
+        return rows if len(rows) <= height else [*_heading("Keys", airy), *_key_rows(known, cells, packed=True)]
     runs: list[Run] = []
-    for each in ACTIONS:
+    for each in known:
         runs += [Run(f"{each.shown}{_STICKY}", "key"), Run(each.brief.replace(" ", _STICKY), "dim"), Run("  ")]
     return [Row(line) for line in wrap_runs(runs, cells)]
+
+
+def _key_rows(actions: Sequence[Action], cells: int, packed: bool = False) -> list[Row]:
+    """Key and help, one a row; ``packed``: beside the one before, where both are short."""
+    rows: list[Row] = []
+    place = 0
+    while place < len(actions):
+        each = actions[place]
+        lines = wrap_runs([Run(each.help)], cells - 9)
+        first: tuple[Run, ...] = (Run(each.shown.ljust(9), "key"), *lines[0])
+        after = actions[place + 1] if place + 1 < len(actions) else None
+        if packed and after is not None:
+            beside_it = (Run(f"   {after.shown} ", "key"), Run(after.help))
+            if len(lines) == 1 and sum(len(run.text) for run in (*first, *beside_it)) <= cells:
+                first = (*first, *beside_it)
+                place += 1
+        rows.append(Row(first))
+        rows += [Row((Run(" " * 9), *line)) for line in lines[1:]]
+        place += 1
+    return rows
 
 
 def _heading(title: str, airy: bool) -> list[Row]:

@@ -136,12 +136,12 @@ class SummaryView:
     twentieth of that.
     """
 
-    def __init__(self) -> None:
-        self._latency = LatencyView()
-        self._transcript = TranscriptView()
-        self._barge_in = BargeInView()
-        self._ledger = LedgerView()
+    def __init__(self, given: tuple[LatencyView, TranscriptView, BargeInView, LedgerView] | None = None) -> None:
+        """The views that are ``given`` are fed by their owner, each entry before it is fed here."""
+        parts = given or (LatencyView(), TranscriptView(), BargeInView(), LedgerView())
+        self._latency, self._transcript, self._barge_in, self._ledger = parts
         self._collisions = _Collisions()
+        self._fed = (self._collisions,) if given else (*parts, self._collisions)
         self._opened: SessionOpened | None = None
         self._overlap = ""
         self._modes: dict[int, str] = {}
@@ -151,7 +151,7 @@ class SummaryView:
 
     def feed(self, entry: Entry) -> None:
         """Take one entry, in journal order."""
-        for view in (self._latency, self._transcript, self._barge_in, self._ledger, self._collisions):
+        for view in self._fed:
             view.feed(entry)
         fault = fault_of(entry)
         if fault is not None:

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.geometry import Size
 from textual.screen import ModalScreen
 
+from voicetui.tui.actions import Action
 from voicetui.tui.canvas import rule
 from voicetui.tui.drawn import Drawn
 from voicetui.tui.ink import BLANK, Row
@@ -21,6 +22,10 @@ class Lessons(Drawn):
 
     DEFAULT_CSS = "Lessons { height: 1fr; width: 1fr; }"
 
+    def __init__(self, actions: Sequence[Action]) -> None:
+        super().__init__()
+        self._actions = actions
+
     def draw(self, size: Size) -> Sequence[Row]:
         """The whole page."""
         width, height = size
@@ -28,10 +33,14 @@ class Lessons(Drawn):
         if width < 110 or height < 30:
             cells = (width - 7) // 2
             upper = beside([gap_lesson(cells, False), stage_lesson(cells, False)], cells, 3)
-            lower = beside([key_lesson(width - 4, False)], width - 4, 0)
+            lower = beside([key_lesson(self._actions, width - 4, False)], width - 4, 0)
             return [*head, *upper, *([BLANK] if height > 1 + len(upper) + len(lower) else []), *lower]
         cells = min(56, (width - 12) // 3)
-        columns = [gap_lesson(cells, True), stage_lesson(cells, True), key_lesson(cells, True)]
+        columns = [
+            gap_lesson(cells, True),
+            stage_lesson(cells, True),
+            key_lesson(self._actions, cells, True, height - 2),
+        ]
         return [*head, BLANK, *beside(columns, cells, 4)]
 
 
@@ -44,9 +53,14 @@ class HelpScreen(ModalScreen[None]):
     ]
     DEFAULT_CSS = "HelpScreen { background: $background; }"
 
+    def __init__(self, actions: Sequence[Action]) -> None:
+        """``actions`` are what can be done."""
+        super().__init__()
+        self._actions = actions
+
     def compose(self) -> ComposeResult:
         """The page."""
-        yield Lessons()
+        yield Lessons(self._actions)
 
     def on_click(self) -> None:
         """A click goes back, too."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.widget import Widget
 
+from voicetui.tui.actions import ACTIONS, Action
 from voicetui.tui.drawn import Drawn
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.conversation import Conversation
@@ -48,8 +50,11 @@ class LiveScreen(Screen[None]):
     }
     """
 
-    def __init__(self, title: str, notice: str, typed_only: bool) -> None:
+    def __init__(
+        self, title: str, notice: str, typed_only: bool = False, actions: tuple[Action, ...] = ACTIONS
+    ) -> None:
         super().__init__()
+        self._actions = actions
         self._title_text = title
         self._notice = notice
         self._typed_only = typed_only
@@ -70,8 +75,12 @@ class LiveScreen(Screen[None]):
             with Vertical(id="right"):
                 yield RecentTurns(id="recent")
                 yield LedgerPanel(id="ledger")
+        yield from self.below()
+        yield KeysLine(self._actions, id="keys")
+
+    def below(self) -> Iterable[Widget]:
+        """What stands between the lanes and the keys."""
         yield TypeLine(id="type")
-        yield KeysLine(id="keys")
 
     @property
     def conversation(self) -> Conversation:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.geometry import Size
 
-from voicetui.tui.actions import ACTIONS
+from voicetui.tui.actions import Action
 from voicetui.tui.drawn import Drawn
 from voicetui.tui.ink import Row, Run
 
@@ -16,19 +16,23 @@ class KeysLine(Drawn):
 
     DEFAULT_CSS = "KeysLine { height: 1; }"
 
+    def __init__(self, actions: Sequence[Action], id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._actions = actions
+
     def draw(self, size: Size) -> Sequence[Row]:
         """The one row."""
         width = size.width
         if self.has_class("-typing"):
             return [_keys([("enter", "say it"), ("esc", "back to the keys"), ("ctrl+q", "quit")])]
-        wanted = sorted((each for each in ACTIONS if each.footer), key=lambda each: each.footer)
+        wanted = sorted((each for each in self._actions if each.footer), key=lambda each: each.footer)
         kept, used = [], 2
         for each in wanted:
             cells = len(each.shown) + 1 + len(each.label) + 2
             if used + cells <= width:
                 kept.append(each)
                 used += cells
-        return [_keys([(each.shown, each.label) for each in ACTIONS if each in kept])]
+        return [_keys([(each.shown, each.label) for each in self._actions if each in kept])]
 
 
 def _keys(pairs: Sequence[tuple[str, str]]) -> Row:
