@@ -111,6 +111,19 @@ def test_a_reply_that_is_over_too_soon_is_not_interrupted_and_that_is_told(talk:
     assert lost.text == THREE[1] and "over" in lost.why
 
 
+def test_a_bid_that_is_none_here_does_not_put_off_the_next(tmp_path: Path) -> None:
+    bursts = [(1000, 2000), (4400, 5000), (8000, 9000)]
+    old = twin_stage(
+        LONG, LONG, SHORT, texts=["Tell me.", "Stop, go on.", "And now stop."], bursts=bursts, folder=tmp_path
+    )
+    entries, track = recorded(tmp_path, old, 12_000)
+    assert old.outcomes == ["interrupted", "interrupted", "completed"]
+    stage = twin_stage(LONG + " " + LONG, SHORT, texts=["Tell me.", "Mm-hmm.", "And now stop."])
+    person = run_again(stage, entries, track)
+    assert stage.outcomes == ["interrupted", "completed"]
+    assert not missed(plan(entries, len(track)).pieces, person.onsets_ms, stage.entries)
+
+
 def test_the_tape_is_heard_as_it_was(talk: Recording) -> None:
     entries, track = talk
     stage = twin_stage(SHORT, texts=THREE)

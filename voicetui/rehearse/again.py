@@ -61,7 +61,17 @@ class Again:
         return self._watch.settled_ms if start_ms is None else start_ms
 
     def _reply_start_ms(self, since_ms: float) -> float | None:
-        return next((start_ms for start_ms in self._watch.reply_starts_ms if start_ms > since_ms), None)
+        """When the reply to what was said at ``since_ms`` began.
+
+        Where that was a bid for the floor there, and is none here, the reply it came over goes on: from its being
+        dropped on.
+        """
+        watch = self._watch
+        start_ms = next((start_ms for start_ms in watch.reply_starts_ms if start_ms > since_ms), None)
+        dropped = not watch.utterance_open and watch.last_resolved_ms > max(since_ms, self._spoken_ms - _BREATH_MS)
+        if start_ms is None and dropped and watch.reply_start_ms is not None:
+            return watch.last_resolved_ms
+        return start_ms
 
     async def _until_settled(self, or_else: Callable[[], bool] = lambda: False) -> None:
         """Wait until everything said is answered or dropped, or was not noticed; or else ``or_else``."""
