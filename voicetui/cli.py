@@ -325,14 +325,14 @@ def _add_live(parser: argparse.ArgumentParser) -> None:
     echo.add_argument(
         "--half-duplex", action="store_true", help="shut the microphone while the reply is audible, instead"
     )
-    _add_gap(parser)
+    add_gap(parser)
     parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
     _add_session(parser)
     parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
-    _add_gap(parser)
+    add_gap(parser)
     parser.add_argument("--present", action="store_true", help="presenter mode: one big number")
     parser.add_argument(
         "--serve",
@@ -351,7 +351,8 @@ def _port(text: str) -> int:
     return int(text)
 
 
-def _add_gap(parser: argparse.ArgumentParser) -> None:
+def add_gap(parser: argparse._ActionsContainer) -> None:
+    """The flag that stages gaps."""
     parser.add_argument(
         "--gap",
         type=_gaps,

@@ -40,3 +40,11 @@ def test_what_is_simulated_or_missing_is_said() -> None:
     _, gap, words = compared(old, new).told()
     assert gap.startswith("gap p50 none -> ") and gap.endswith("(n = 2, simulated)")
     assert words == "word errors cannot be told: there are no words of the old turns"
+
+
+def test_the_words_of_a_turn_that_was_taken_back_count_once() -> None:
+    once = summarise(talk("Do you know the largest planet?").entries)
+    journal = JournalBuilder().opened().ready().turn("Hello.", ["Hi."])
+    journal.cut_off("Do you know", "the largest planet?", ["Jupiter."]).closed()
+    found = compared(once, summarise(journal.entries))
+    assert (found.word_errors, found.words, found.turns) == (0, 7, (2, 3))

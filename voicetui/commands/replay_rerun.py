@@ -24,6 +24,8 @@ _IMPORTED = "imported"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What a re-run takes, besides ``--set`` and ``--json``."""
+    from voicetui.cli import add_gap
+
     group = parser.add_argument_group("with --rerun")
     group.add_argument("--tier", metavar="T", default=None, help="the tier to answer (default: the session's)")
     group.add_argument(
@@ -35,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="turn",
         help="turn: say everything when the reply before it is over, as far after it as there; tape: play the track",
     )
+    add_gap(group)
     group.add_argument("--no-record", action="store_true", default=False, help="keep nothing on disk")
     group.add_argument("--speaker", action="store_true", default=False, help="play both sides on the real speaker")
 
@@ -109,6 +112,7 @@ def _choice(recorded: Recorded, config: Config, arguments: argparse.Namespace) -
         record=not arguments.no_record,
         scenario=Scenario(title="rerun", lines=()),
         max_tokens=_longest_reply(opened),
+        gaps_ms=arguments.gap,
         aloud=arguments.speaker,
         history_exchanges=exchanges if exchanges != Policy().history_exchanges else None,
         parent=opened.session if opened is not None and opened.session else recorded.name,
@@ -203,7 +207,7 @@ async def _run(
 def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pace: str) -> None:
     """Say what will be heard, and what is not as it was there."""
     from voicetui.config_changes import differences
-    from voicetui.events.session import OverlapChosen, TierChosen
+    from voicetui.events.session import GapStaged, OverlapChosen, TierChosen
     from voicetui.views.session_state import staged_gaps_of
 
     what = "its whole track" if pace == "tape" else f"{len(plan.pieces)} pieces of what was said and typed"
@@ -216,8 +220,9 @@ def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pac
         _tell(f"It was imported: tier {choice.tier}, overlap {choice.overlap} answers here.")
     elif opened.tier != choice.tier or opened.overlap != choice.overlap:
         _tell(f"tier {opened.tier}, overlap {opened.overlap} there; tier {choice.tier}, overlap {choice.overlap} here")
-    if staged_gaps_of(opened):
-        _tell("Its gaps were staged; here the real pipeline answers.")
+    staged = any(isinstance(entry.body, GapStaged) and entry.body.gaps_ms for entry in recorded.entries)
+    if (staged or staged_gaps_of(opened)) and not choice.gaps_ms:
+        _tell("Its gaps were staged; here the real pipeline answers (--gap stages them again).")
     changed = {type(entry.body) for entry in recorded.entries} & {TierChosen, OverlapChosen}
     if changed:
         _tell(f"It changed its tier or overlap mode on the way; here all of it is {choice.tier}, {choice.overlap}.")

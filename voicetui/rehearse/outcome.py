@@ -48,7 +48,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 def compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """Two session summaries, as ``views.summary.summarise`` makes them."""
-    words = [[word for turn in each["turns"] for word in normalise_words(turn["user_text"])] for each in (old, new)]
+    words = [_words(each["turns"]) for each in (old, new)]
     outcomes = [tuple(str(turn["outcome"] or "not over") for turn in each["turns"]) for each in (old, new)]
     return Comparison(
         (len(old["turns"]), len(new["turns"])),
@@ -57,6 +57,17 @@ def compared(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
         word_errors(words[0], words[1]),
         len(words[0]),
     )
+
+
+def _words(turns: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the user said, once: the words of a turn that was taken back are also the first of the next."""
+    texts = [normalise_words(turn["user_text"]) for turn in turns]
+    said: list[str] = []
+    for place, text in enumerate(texts):
+        following = texts[place + 1] if place + 1 < len(texts) else ()
+        if turns[place]["outcome"] not in ("cut_off", "superseded") or following[: len(text)] != text:
+            said += text
+    return said
 
 
 def word_errors(reference: Sequence[str], found: Sequence[str]) -> int:
