@@ -47,6 +47,7 @@ class Conversation(_Table, frozen=True):
     overlap: Overlap = "full"
     system_prompt: str = "You are a helpful assistant."
     prewarm: bool = True
+    prewarm_pauses: bool = False
 
 
 class Audio(_Table, frozen=True):
@@ -78,7 +79,7 @@ class Endpoint(_Table, frozen=True):
     sure_ms: Positive = _RULES.sure_ms
     unsure_ms: Positive = _RULES.unsure_ms
     reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
-    score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 200
+    score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
     cut_off_risk: Share = _RULES.cut_off_risk
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
@@ -159,6 +160,7 @@ class Config(_Table, frozen=True):
         return Policy(
             system_prompt=self.conversation.system_prompt,
             prewarm=self.conversation.prewarm,
+            prewarm_pauses=self.conversation.prewarm_pauses,
             knowledge=self.knowledge.folder is not None,
             knowledge_passages=self.knowledge.passages,
             silence_ms=self.endpoint.silence_ms,

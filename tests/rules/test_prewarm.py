@@ -198,3 +198,13 @@ def test_prefill_for_other_words_that_ends_after_the_request_is_waste_all_the_sa
     assert desk.wasted_tokens == 0
     desk.worked(order, 20)
     assert desk.wasted_tokens == 20
+
+
+def test_at_a_pause_the_processor_can_be_left_to_the_final_transcript() -> None:
+    desk = Desk(prewarm_pauses=False)
+    desk.starts(1000)
+    for words in ("What is", "What is the capital.", "What is the capital of Fran"):
+        desk.run_to(desk.now_ms + 800)
+        desk.words(words)
+    desk.pauses(desk.now_ms + 200)
+    assert [why for why, _ in told(desk)] == ["speech", "words", "words"]

@@ -70,6 +70,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Speculative generations for one turn, at most."""
     prewarm: bool = True
     """In mode ``full``, tiers work ahead on the next prompt while the user speaks, and while nobody does."""
+    prewarm_pauses: bool = True
+    """They do so at a pause, too, beside the final transcript."""
     knowledge: bool = False
     """There are notes to look things up in."""
     knowledge_passages: int = 2

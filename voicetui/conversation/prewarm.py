@@ -71,7 +71,7 @@ def _text(state: State) -> str | None:
         return None
     if utterance is None:
         return state.carried
-    if utterance.settled:
+    if utterance.settled or not (utterance.speaking or state.policy.prewarm_pauses):
         return None
     if utterance.number != state.ahead.utterance:
         return state.carried
