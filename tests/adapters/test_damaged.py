@@ -7,6 +7,8 @@ import inspect
 import math
 import os
 import pkgutil
+import random
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,11 +28,12 @@ from voicetui.events import Entry
 from voicetui.events.session import Said
 from voicetui.events.sound import ClockMapped, DeviceOpened
 from voicetui.journal.append import Journal, JournalWriter, being_written
-from voicetui.journal.codec import encode
+from voicetui.journal.codec import LineError, decode, encode
 from voicetui.journal.read import read_journal
 from voicetui.journal.recorded import RecordedError, open_recorded, session_folders
 from voicetui.sound.wav import WavWriter, part_path
 
+OLD_FORMATS = Path(__file__).parents[1] / "old_formats"
 STORY = ["Once upon a time there was a king. ", "He was old and very wise."]
 
 
@@ -146,6 +150,40 @@ def test_cut_or_spoilt_anywhere_a_session_opens_and_every_view_of_it_can_be_made
     kept = {entry.seq: entry for entry in recorded.entries}
     assert [kept[number] for number in range(untouched)] == GOLDEN.entries[:untouched]
     fold_all(recorded.entries)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_with_entries_lost_repeated_moved_or_with_other_numbers_every_view_can_be_made(seed: int) -> None:
+    chance = random.Random(seed)
+    strange = read_journal(OLD_FORMATS / "format-1-records.jsonl").entries
+    for _ in range(25):
+        entries = list(GOLDEN.entries)
+        for _ in range(chance.randint(1, 6)):
+            place = chance.randrange(len(entries))
+            match chance.randrange(5):
+                case 0:
+                    del entries[place : place + chance.randint(1, 10)]
+                case 1:
+                    entries.insert(chance.randrange(len(entries)), entries[place])
+                case 2:
+                    entries.append(entries.pop(place))
+                case 3:
+                    entries.insert(place, chance.choice(strange))
+                case _:
+                    entries[place] = _renumbered(entries[place], chance)
+        fold_all([msgspec.structs.replace(entry, seq=number) for number, entry in enumerate(entries)])
+
+
+def _renumbered(entry: Entry, chance: random.Random) -> Entry:
+    """The entry with each whole number of it another one, perhaps."""
+    number = re.compile(rb"(?<=[:\[,])\d+(?=[,\]}])")
+    other = (b"0", b"1", b"2", b"3", b"999999999")
+    line = number.sub(lambda found: chance.choice((found[0], *other)), encode(entry))
+    try:
+        changed = decode(line)
+    except LineError:
+        return entry
+    return changed if isinstance(changed, Entry) else entry
 
 
 @pytest.mark.parametrize("at_ms", [math.nan, 1e300, -1e300, 8.64e10, -3.6e6])

@@ -158,5 +158,5 @@ def why_over(commit: Commit) -> str:
     """
     silence = f", {commit.silence_ms:.0f} ms" if commit.silence_ms is not None else ""
     score = f", score {commit.score:.2f}" if commit.score is not None else ""
-    held = f", open {commit.held_ms:.0f} ms more for the reply" if round(commit.held_ms) else ""
+    held = f", open {commit.held_ms:.0f} ms more for the reply" if abs(commit.held_ms) > 0.5 else ""
     return commit.reason + silence + score + held

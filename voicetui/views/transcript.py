@@ -273,7 +273,7 @@ class TranscriptView:
     def _end(self, body: EndTurn) -> None:
         reply = self._replies.get(body.turn)
         if reply is None:
-            self._show_reply(body.basis)
+            self._show_reply(Basis(body.turn, body.basis.revision, body.basis.attempt))
             reply = self._replies[body.turn]
         reply.outcome, reply.heard_text, reply.reason = body.outcome, body.heard_text.strip(), body.reason
         self._stale.add(body.turn)
