@@ -195,6 +195,18 @@ def test_a_transcript_marks_what_was_not_heard(session: Path, capsys: pytest.Cap
     assert any(line.endswith("(no turn: backchannel)") for line in lines)
 
 
+def test_what_was_said_cannot_command_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nasty = "What \x1b]0;time\x07 is\u202e it,\x9b31m\r\n-->?"
+    journal = JournalBuilder().opened().ready().turn(nasty, [nasty]).closed()
+    (tmp_path / "nasty").mkdir()
+    journal.write(tmp_path / "nasty" / "journal.jsonl")
+    for form, more in (("text", ()), ("vtt", ()), ("csv", ()), ("jsonl", ()), ("otlp", ("--with-text",))):
+        assert run(["export", str(tmp_path / "nasty"), "--as", form, *more]) == 0
+        out = capsys.readouterr().out
+        assert "time" in out and not [mark for mark in "\x1b\x07\x9b\r\u202e" if mark in out], form
+    assert json.loads(exported(tmp_path / "nasty", "jsonl"))["user_text"] == nasty
+
+
 def test_simulated_tiers_are_called_so(tmp_path: Path) -> None:
     journal = JournalBuilder().opened("pretend", simulated=True).ready().turn("Hello.", ["Hi."]).closed()
     (tmp_path / "simulated").mkdir()

@@ -244,6 +244,8 @@ def test_every_view_of_an_imported_call_can_be_exported(
     assert run(["replay", str(folder), "--headless", "--json", str(tmp_path / "figures.json")]) == 0
     assert "turn 1  gap 6" in capsys.readouterr().out
     assert json.loads((tmp_path / "figures.json").read_text("utf-8"))["tier"] == IMPORTED
+    assert run(["replay", str(folder), "--redecide"]) == 1
+    assert "no rules decided in it" in capsys.readouterr().err
 
 
 def test_files_that_are_no_calls_are_refused_in_words(

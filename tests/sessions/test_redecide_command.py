@@ -136,7 +136,7 @@ def test_a_session_that_cannot_be_decided_again_says_why(tmp_path: Path, capsys:
     assert "lost how the session began" in capsys.readouterr().err
     opened = entries[0].body
     assert isinstance(opened, SessionOpened)
-    imported = msgspec.structs.replace(opened, source="import")
+    imported = msgspec.structs.replace(opened, source="imported")
     assert redecided(str(written(tmp_path / "imported", [Entry(0, 0.0, imported), *entries[1:]]))) == 1
     assert "imported" in capsys.readouterr().err
     broken = msgspec.structs.replace(opened, config={"policy": {"turn_end": 7}})

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from voicetui.conversation.policy import Policy
     from voicetui.journal.recorded import Recorded
 
-_IMPORTED = "import"
 _SESSION_FLAGS = ("tier", "overlap")
 _TABLES = ("conversation", "audio", "listen", "endpoint", "speak", "knowledge")
 
@@ -52,10 +51,11 @@ def _policy(recorded: Recorded) -> Policy:
     """The numbers of the recorded rules. Raises ``RecordedError`` where nothing can be decided again."""
     import msgspec
 
+    from voicetui.events.orders import IMPORTED
     from voicetui.journal.recorded import RecordedError
     from voicetui.rehearse.redecide.session import NoBeginning, recorded_policy
 
-    if recorded.opened is not None and recorded.opened.source == _IMPORTED:
+    if recorded.opened is not None and recorded.opened.source == IMPORTED:
         raise RecordedError(
             f"{recorded.name} was imported: no rules decided in it, so there is nothing to decide again. "
             f"`voicetui replay {recorded.name} --rerun` holds it with this program."

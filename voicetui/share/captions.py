@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from voicetui.journal.recorded import Recorded
+from voicetui.share.controls import without_controls
 from voicetui.share.spoken import Spoken
 from voicetui.views.summary import SummaryView
 
@@ -56,7 +57,7 @@ def heading(session: Recorded) -> str:
     figures, opened = view.figures(), session.opened
     parts = [f"voicetui session {session.name}", opened.started_utc if opened is not None else ""]
     parts.append(f"tier {figures.tier}{' (simulated)' if figures.simulated else ''}" if figures.tier else "")
-    return ", ".join(part for part in parts if part)
+    return _one_line(", ".join(part for part in parts if part))
 
 
 def _whole_replies(lines: Iterable[Spoken]) -> list[Spoken]:
@@ -94,4 +95,4 @@ def _escaped(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return " ".join(without_controls(text).split())

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from voicetui import __version__
 from voicetui.journal.recorded import Recorded, RecordedError
+from voicetui.share.controls import escape_controls
 from voicetui.share.traces import Attributes, Event, TraceSpan, Value, trace
 
 _INTERNAL: Final = 1
@@ -38,7 +39,7 @@ def requests(session: Recorded, with_text: bool = False) -> Iterator[dict[str, A
 def as_otlp(session: Recorded, with_text: bool = False) -> str:
     """The whole session as one message on one line, as the collector's file receiver wants it. As ``requests``."""
     whole = _request(session, _spans(session, with_text))
-    return json.dumps(whole, ensure_ascii=False, separators=(",", ":")) + "\n"
+    return escape_controls(json.dumps(whole, ensure_ascii=False, separators=(",", ":"))) + "\n"
 
 
 def _spans(session: Recorded, with_text: bool) -> list[dict[str, Any]]:

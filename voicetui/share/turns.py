@@ -11,6 +11,7 @@ from typing import Final, TypeAlias
 from voicetui.events import Entry
 from voicetui.events.orders import STAGED, Commit
 from voicetui.events.session import OverlapChosen, SessionOpened
+from voicetui.share.controls import escape_controls, without_controls
 from voicetui.views.breakdown import STAGES
 from voicetui.views.latency import Points, TurnLatency, fold_latency
 from voicetui.views.summary import Summary, SummaryView, TurnSummary
@@ -55,7 +56,7 @@ def as_csv(rows: Iterable[Row]) -> str:
 
 def as_jsonl(rows: Iterable[Row]) -> str:
     """Rows as JSON, one object a line; what is missing is null."""
-    return "".join(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n" for row in rows)
+    return "".join(escape_controls(json.dumps(row, ensure_ascii=False, allow_nan=False)) + "\n" for row in rows)
 
 
 def _csv_cell(cell: Cell) -> str:
@@ -65,7 +66,8 @@ def _csv_cell(cell: Cell) -> str:
         case bool():
             return "true" if cell else "false"
         case str():
-            return f"'{cell}" if cell.startswith(_FORMULA) else cell
+            text = without_controls(cell)
+            return f"'{text}" if text.startswith(_FORMULA) else text
         case _:
             return str(cell)
 
