@@ -145,6 +145,14 @@ def test_what_the_track_has_lost_is_no_piece() -> None:
     assert not pieces(journal, samples=0)
 
 
+def test_what_the_journal_does_not_tell_of_is_not_taken_for_the_room() -> None:
+    journal = begun().turn("What time is it?", ["It is noon."])
+    reply_ms, end_ms = journal.times[1].reply_start, journal.times[1].reply_end
+    taken = plan(journal.entries, 100_000 * 16).taken
+    assert taken == ((500 * 16, 1700 * 16), (reply_ms * 16, end_ms * 16), (end_ms * 16, 100_000 * 16))
+    assert len(plan(journal.entries, 1000 * 16).taken) == 2
+
+
 def test_the_hands_are_timed_by_the_first_sample_of_the_track() -> None:
     journal = JournalBuilder().opened().wait(700).add(ClockMapped(0)).ready().wait(300)
     assert [act.after_ms for act in plan(journal.typed("Hello", ["Hi."]).entries, 0).acts] == [800]

@@ -65,7 +65,8 @@ def line(*say: str | float, over: bool = False, after_ms: float = 300.0) -> Line
 
 SAMPLES: Final = (
     Sample(
-        "sample-call", (line("capital-of-france"), line("do-you-know-the", 550, "largest-planet"), line("thank-you"))
+        "sample-call",
+        (line("capital-of-france"), line("do-you-know-the", 550, "largest-planet"), line("capital-of-italy")),
     ),
     Sample(
         "sample-trouble",

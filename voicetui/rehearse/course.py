@@ -48,6 +48,7 @@ class Course:
         self.acts: list[tuple[float, Deed]] = []
         self.words: list[tuple[float, str]] = []
         self.zero_ms: float | None = None
+        self.end_ms = max((entry.at for entry in entries), default=0.0)
         self.stopped_ms = float("inf")
         self._onset_ms: dict[int, float] = {}
         self._text: dict[int, str] = {}
@@ -60,11 +61,15 @@ class Course:
         self._echoes: list[tuple[float, float]] = []
         for entry in entries:
             self._take(entry.at, entry.body)
-        self._finish(entries, samples)
+        self._finish(samples)
 
     def idle_since(self, at_ms: float) -> float:
         """When the last thing before ``at_ms`` was settled."""
         return max((ms for ms in self.settled_ms if ms <= at_ms), default=0.0)
+
+    def sample_at(self, at_ms: float) -> int:
+        """The sample of the track that was at the ADC then."""
+        return max(0, round((at_ms - (self.zero_ms or 0.0)) * PER_MS))
 
     def reply_at(self, at_ms: float) -> float | None:
         """The start of the reply that was being heard, if one was."""
@@ -155,10 +160,10 @@ class Course:
             self.spans.append(Span(self._speaking_ms, onset, max(onset, sample)))
             self._speaking = None
 
-    def _finish(self, entries: Sequence[Entry], samples: int) -> None:
+    def _finish(self, samples: int) -> None:
         """The journal may end in the middle of everything."""
         self._close_span(samples)
-        end_ms = max((entry.at for entry in entries), default=0.0)
+        end_ms = self.end_ms
         self.open += [(onset_ms, end_ms) for onset_ms in self._onset_ms.values()]
         self.words += [(onset_ms, self._text.get(number, "")) for number, onset_ms in self._onset_ms.items()]
         self.replies += [(start, self._quiet_ms.get(turn, end_ms)) for turn, start in self._heard_ms.items()]

@@ -102,8 +102,8 @@ class Collided(msgspec.Struct, frozen=True):
 
 class Plan(msgspec.Struct, frozen=True):
     """A person's part. ``acts`` are all that the hands did, ``after_ms`` counted from the track's first sample, which
-    was at the ADC at ``zero_ms`` on the old session's clock. ``taken``: where the track holds speech or a reply's echo,
-    (start, end) in samples.
+    was at the ADC at ``zero_ms`` on the old session's clock. ``taken``: where the track holds speech, a reply's echo,
+    or what the journal does not tell of; (start, end) in samples.
     """
 
     pieces: tuple[Piece, ...]
@@ -128,9 +128,12 @@ def plan(entries: Sequence[Entry], samples: int) -> Plan:
             more = More(at_ms - pieces[-1].at_ms, course.words_of(at_ms, at_ms + 1))
             pieces[-1] = msgspec.structs.replace(pieces[-1], more=(*pieces[-1].more, more))
     acts = tuple(Act(at_ms - course.zero_ms, deed) for at_ms, deed in course.acts)
-    replies = [tuple(max(0, round((ms - course.zero_ms) * PER_MS)) for ms in reply) for reply in course.replies]
-    taken = (*((span.onset, span.end) for span in course.all_spans), *((start, end) for start, end in replies))
-    return Plan(tuple(_bounded(piece, course, samples) for piece in pieces), acts, course.zero_ms, taken)
+    taken = [(span.onset, span.end) for span in course.all_spans]
+    taken += [(course.sample_at(start), course.sample_at(end)) for start, end in course.replies]
+    known = course.sample_at(course.end_ms)
+    if known < samples:
+        taken.append((known, samples))
+    return Plan(tuple(_bounded(piece, course, samples) for piece in pieces), acts, course.zero_ms, tuple(taken))
 
 
 def missed(pieces: Sequence[Piece], onsets_ms: Sequence[float], entries: Sequence[Entry]) -> tuple[Missed, ...]:
