@@ -46,6 +46,11 @@ def test_a_short_turn_after_a_long_one_is_no_part_of_it() -> None:
     assert places(align(said("Okay.", PLANET), said(PLANET))) == [((0,), ()), ((1,), (0,))]
 
 
+def test_of_equal_turns_the_soonest_pair() -> None:
+    assert places(align(said(FRANCE, TEA, FRANCE, TEA), said(FRANCE, TEA)))[:2] == [((0,), (0,)), ((1,), (1,))]
+    assert places(align(said(FRANCE), said(FRANCE, TEA, FRANCE)))[0] == ((0,), (0,))
+
+
 def test_words_heard_a_little_differently_still_pair() -> None:
     (match,) = align(said("What is the capital of friendship?"), said(FRANCE)).matches
     assert (match.by, match.alike) == ("words", 1 - 1 / 6)

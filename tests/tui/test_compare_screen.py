@@ -107,7 +107,7 @@ async def test_both_speakers_stop_in_the_same_column_and_each_gap_has_its_length
         ms = int(timelines.rows[0].text.split()[0])
         lengths = [(gap.index("┛") - gap.index("┗")) * ms for gap in gaps]
         assert abs(lengths[0] - 940) <= ms and abs(lengths[1] - 430) <= ms
-        assert "940 ms ▲ workable" in gaps[0] and "430 ms" in gaps[1]
+        assert "940 ms ▲ workable" in gaps[0] and "430 ms ◆ quick" in gaps[1]
 
 
 async def test_walking_zooming_and_coming_back_by_keys_and_mouse() -> None:
@@ -156,6 +156,17 @@ async def test_staged_gaps_are_told_from_real_ones() -> None:
             and "staged n 3" in text
             and "purpose, by no stage" in text
         )
+
+
+async def test_a_simulated_tier_and_the_band_of_a_short_gap_are_told_on_the_smallest_screen() -> None:
+    journal = JournalBuilder().opened("pretend-750", simulated=True).ready()
+    for text in ASKED:
+        journal.turn(text, ANSWER, COMMIT_EARLY)
+    pretend = folded("pretend", "2030-01-01T00:20:00Z", journal)
+    async with compared([slow(), pretend], (80, 24)) as screen:
+        assert "B pretend simulated" in screen.text()
+        text = await screen.press("minus")
+        assert "430 ms ◆ quick" in text and "940 ms ━" in text and "┛ ▲ workable" in text
 
 
 def test_the_steps_of_the_bridge_lead_from_one_gap_to_the_other() -> None:

@@ -7,6 +7,7 @@ common, a turn without a counterpart and one that is two on the other side have 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -135,45 +136,51 @@ class _Alike:
 
 
 def _align(one: Sequence[Readings], other: Sequence[Readings]) -> list[Match]:
-    """The alignment of least cost. What it leaves alone on both sides stands together where that costs no more."""
+    """The alignment of least cost; of equal ones that which pairs soonest.
+
+    What it leaves alone on both sides stands together where that costs no more.
+    """
     share = _Alike()
-    costs = [[0.0] * (len(other) + 1) for _ in range(len(one) + 1)]
+    costs = [[math.inf] * (len(other) + 1) for _ in range(len(one) + 1)]
+    costs[-1][-1] = 0.0
     steps: dict[tuple[int, int], tuple[Match, ...]] = {}
-    for i in range(len(one) + 1):
-        for j in range(len(other) + 1):
-            if i or j:
+    reach = WANDER + abs(len(one) - len(other))
+    for i in range(len(one), -1, -1):
+        for j in range(min(len(other), i + reach), max(0, i - reach) - 1, -1):
+            if i < len(one) or j < len(other):
                 costs[i][j], steps[i, j] = _cheapest(costs, one, other, i, j, share)
     matches: list[Match] = []
-    i, j = len(one), len(other)
-    while i or j:
+    i = j = 0
+    while (i, j) in steps:
         for step in steps[i, j]:
             matches.append(step)
-            i, j = i - len(step.one), j - len(step.other)
-    return matches[::-1]
+            i, j = i + len(step.one), j + len(step.other)
+    return matches
 
 
 def _cheapest(
     costs: list[list[float]], one: Sequence[Readings], other: Sequence[Readings], i: int, j: int, share: _Alike
 ) -> tuple[float, tuple[Match, ...]]:
-    """What the turns before the places ``i`` and ``j`` are to each other at the least cost so far."""
-    mine, theirs = Match((i - 1,), ()), Match((), (j - 1,))
+    """What the turns at the places ``i`` and ``j`` are to each other at the least cost of all from there on."""
+    mine, theirs = Match((i,), ()), Match((), (j,))
+    left, right = len(one) - i, len(other) - j
     found: list[tuple[float, tuple[Match, ...]]] = []
-    if i and j and abs(i - j) <= WANDER + abs(len(one) - len(other)):
-        common = share.of(one[i - 1], other[j - 1])
+    if left and right:
+        common = share.of(one[i], other[j])
         if common:
-            found.append((costs[i - 1][j - 1] + 1 - common, (Match((i - 1,), (j - 1,), common),)))
-        joined = share.of_two(one[i - 2], one[i - 1], other[j - 1]) if i > 1 else 0.0
+            found.append((costs[i + 1][j + 1] + 1 - common, (Match((i,), (j,), common),)))
+        joined = share.of_two(one[i], one[i + 1], other[j]) if left > 1 else 0.0
         if joined:
-            found.append((costs[i - 2][j - 1] + 1 - joined + SPLIT, (Match((i - 2, i - 1), (j - 1,), joined),)))
-        joined = share.of_two(other[j - 2], other[j - 1], one[i - 1]) if j > 1 else 0.0
+            found.append((costs[i + 2][j + 1] + 1 - joined + SPLIT, (Match((i, i + 1), (j,), joined),)))
+        joined = share.of_two(other[j], other[j + 1], one[i]) if right > 1 else 0.0
         if joined:
-            found.append((costs[i - 1][j - 2] + 1 - joined + SPLIT, (Match((i - 1,), (j - 2, j - 1), joined),)))
-    if i and j:
-        found.append((costs[i - 1][j - 1] + 2 * SKIP - _TIE, (theirs, mine)))
-    if i:
-        found.append((costs[i - 1][j] + SKIP, (mine,)))
-    if j:
-        found.append((costs[i][j - 1] + SKIP, (theirs,)))
+            found.append((costs[i + 1][j + 2] + 1 - joined + SPLIT, (Match((i,), (j, j + 1), joined),)))
+    if left and right:
+        found.append((costs[i + 1][j + 1] + 2 * SKIP - _TIE, (mine, theirs)))
+    if left:
+        found.append((costs[i + 1][j] + SKIP, (mine,)))
+    if right:
+        found.append((costs[i][j + 1] + SKIP, (theirs,)))
     return min(found, key=lambda each: each[0])
 
 

@@ -4,8 +4,9 @@ how the sessions were set up.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -18,6 +19,7 @@ from voicetui.views.latency import TurnLatency
 from voicetui.views.summary import Summary, SummaryView, TurnSummary
 from voicetui.views.timeline import Timeline, TimelineView
 
+TurnT = TypeVar("TurnT", TurnLatency, TurnSummary)
 LeftOut = Literal[
     "",
     "no counterpart",
@@ -48,17 +50,11 @@ class Session(msgspec.Struct, frozen=True):
 
     def facts(self, number: int) -> TurnSummary:
         """The summary of a turn. Raises ``KeyError`` for one there is not."""
-        for turn in self.summary.turns:
-            if turn.turn == number:
-                return turn
-        raise KeyError(number)
+        return _numbered(self.summary.turns, number)
 
     def latency(self, number: int) -> TurnLatency:
         """The latency of a turn. Raises ``KeyError`` for one there is not."""
-        for turn in self.turns:
-            if turn.turn == number:
-                return turn
-        raise KeyError(number)
+        return _numbered(self.turns, number)
 
 
 class PairOfTurns(msgspec.Struct, frozen=True):
@@ -106,6 +102,14 @@ class Comparison(msgspec.Struct, frozen=True):
     def compared(self, staged: bool = False) -> tuple[PairOfTurns, ...]:
         """The pairs whose gaps are compared: the real ones, or the staged ones."""
         return tuple(pair for pair in self.pairs if not pair.left_out and pair.staged == staged)
+
+
+def _numbered(turns: Sequence[TurnT], number: int) -> TurnT:
+    """The turn of this number; they stand in its order."""
+    place = bisect_left(turns, number, key=lambda turn: turn.turn)
+    if place == len(turns) or turns[place].turn != number:
+        raise KeyError(number)
+    return turns[place]
 
 
 def fold_session(name: str, entries: Iterable[Entry]) -> Session:

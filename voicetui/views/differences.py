@@ -17,7 +17,7 @@ _TOLD_APART = ("conversation.tier", "conversation.overlap", "record.", "policy.s
 
 
 class SetUp(msgspec.Struct, frozen=True):
-    """A session's settings by name, as text: what it was run with first, then its configuration, key by key."""
+    """A session's settings by name, as text: what was chosen, the configuration key by key, what it was run on."""
 
     values: dict[str, str]
 
@@ -78,13 +78,15 @@ class SetUpFold:
             "overlap": summary.overlap,
             "staged gaps": " then ".join(",".join(f"{ms:.10g}" for ms in gaps_ms) for gaps_ms in staged) or "none",
             "program": opened.program,
-            "source": opened.source,
             "duplex": opened.duplex,
             "echo": opened.echo or "nothing done",
+        }
+        around = {
+            "source": opened.source,
             "microphone": " then ".join(self._devices["input"]) or "none",
             "speaker": " then ".join(self._devices["output"]) or "none",
         }
-        return SetUp(chosen | _configuration(opened, summary.tier.split("+")))
+        return SetUp(chosen | _configuration(opened, summary.tier.split("+")) | around)
 
 
 def _configuration(opened: SessionOpened, used: list[str]) -> dict[str, str]:
