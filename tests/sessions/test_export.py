@@ -166,6 +166,17 @@ def test_rows_hold_every_turn_and_no_formula(session: Path) -> None:
     assert [list(each) for each in objects] == [list(rows[0])] * len(rows)
 
 
+def test_a_journal_that_lost_its_beginning_is_exported_as_far_as_it_goes(
+    session: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal = session / "journal.jsonl"
+    journal.write_text("".join(journal.read_text("utf-8").splitlines(keepends=True)[6:]), "utf-8")
+    row = json.loads(exported(session, "jsonl").splitlines()[0])
+    assert (row["session"], row["gap_ms"], row["overlap"]) == (NAME, 480.0, None)
+    assert "journal.jsonl" in capsys.readouterr().err
+    assert "=1+1" in exported(session, "text") and "=1+1" in exported(session, "vtt")
+
+
 def test_captions_are_on_the_tracks_clock_and_well_formed(session: Path) -> None:
     times = conversation().times
     head, note, *cues = exported(session, "vtt").strip().split("\n\n")

@@ -147,8 +147,10 @@ def test_what_sound_cannot_tell_is_missing_with_the_reason(session: tuple[Path, 
     summary = summarise(entries)
     assert (summary["tier"], summary["simulated"], summary["gap_ms"]["n"]) == (IMPORTED, False, 3)
     assert [each["reason"] for each in summary["rejected"]] == ["backchannel"]
-    spans = [span for span in fold_timeline(entries).spans if span.end_ms != span.start_ms]
+    timeline = fold_timeline(entries)
+    spans = [span for span in timeline.spans if span.end_ms != span.start_ms]
     assert {span.lane for span in spans if span.kind != "discarded"} == {"you", "speaker"}
+    assert {mark.kind for mark in timeline.marks} == {"gap", "barge_in", "cut", "reject"}
     opened = next(entry.body for entry in entries if isinstance(entry.body, SessionOpened))
     assert (opened.source, opened.tier) == (IMPORTED, IMPORTED)
     assert opened.config["imported"] == {"files": ["call.wav"], "notes": []}

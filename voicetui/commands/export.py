@@ -118,8 +118,8 @@ def _text(session: Recorded, arguments: argparse.Namespace) -> str:
     entries, heading = session.entries, captions.heading(session)
     makers: dict[str, Callable[[], str]] = {
         "otlp": lambda: otlp.as_otlp(session, arguments.with_text),
-        "csv": lambda: turns.as_csv(turns.turn_rows(entries)),
-        "jsonl": lambda: turns.as_jsonl(turns.turn_rows(entries)),
+        "csv": lambda: turns.as_csv(turns.turn_rows(entries, session.name)),
+        "jsonl": lambda: turns.as_jsonl(turns.turn_rows(entries, session.name)),
         "vtt": lambda: captions.as_vtt(spoken(entries), heading),
         "text": lambda: captions.as_text(spoken(entries), heading),
     }

@@ -14,7 +14,7 @@ from voicetui.events.session import OverlapChosen, SessionOpened
 from voicetui.share.controls import escape_controls, without_controls
 from voicetui.views.breakdown import STAGES
 from voicetui.views.latency import Points, TurnLatency, fold_latency
-from voicetui.views.summary import Summary, SummaryView, TurnSummary
+from voicetui.views.summary import SummaryView, TurnSummary
 
 Cell: TypeAlias = str | bool | int | float | None
 Row: TypeAlias = dict[str, Cell]
@@ -24,8 +24,8 @@ _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A spreadsheet takes a cell that begins so for a formula, or may (OWASP, CSV Injection)."""
 
 
-def turn_rows(entries: Iterable[Entry]) -> list[Row]:
-    """One row for each turn, in order, all with the same columns; None where a turn has no such value.
+def turn_rows(entries: Iterable[Entry], session: str) -> list[Row]:
+    """One row for each turn of ``session``, in order, all with the same columns; None where one has no such value.
 
     ``*_at_ms`` are instants on the session clock, ``stage_*_ms`` the parts of the gap, ``barge_in_*`` figures as in
     the summary. ``missing`` says of every instant that is not there why it is not.
@@ -38,7 +38,7 @@ def turn_rows(entries: Iterable[Entry]) -> list[Row]:
     opened = next((entry.body for entry in entries if isinstance(entry.body, SessionOpened)), None)
     modes, latency = _modes(entries), fold_latency(entries)
     return [
-        _row(turn, told, summary, opened, modes.get(turn.turn))
+        {"session": session, **_row(turn, told, opened, modes.get(turn.turn) or None)}
         for turn, told in zip(latency, summary.turns, strict=True)
     ]
 
@@ -86,12 +86,11 @@ def _modes(entries: Iterable[Entry]) -> dict[int, str]:
     return modes
 
 
-def _row(turn: TurnLatency, told: TurnSummary, summary: Summary, opened: SessionOpened | None, mode: str | None) -> Row:
+def _row(turn: TurnLatency, told: TurnSummary, opened: SessionOpened | None, mode: str | None) -> Row:
     known = {tier.name: tier.simulated for tier in opened.tiers} if opened is not None else {}
     tier = turn.tier or (opened.tier if opened is not None else "")
     speculation = told.speculation
     row: Row = {
-        "session": summary.session,
         "turn": turn.turn,
         "tier": tier,
         "simulated": known.get(tier, tier == STAGED),

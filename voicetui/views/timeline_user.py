@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voicetui.events import Entry
 from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed
-from voicetui.events.orders import STAGED, Commit, OpenUtterance, Reject, Revise, Transcribe
+from voicetui.events.orders import IMPORTED, STAGED, Commit, OpenUtterance, Reject, Revise, Transcribe
 from voicetui.events.session import SessionClosed
 from voicetui.views.breakdown import finite
 from voicetui.views.spans import GrowingSpan, SpanBoard
@@ -112,7 +112,8 @@ class UserLanes:
     def _commit(self, body: Commit, at_ms: float) -> None:
         turn = body.basis.turn
         label = why_over(body)
-        self._board.mark(at_ms, "commit", label, turn)
+        if body.reason != IMPORTED:  # when a turn was decided to be over is not known of a call recorded elsewhere
+            self._board.mark(at_ms, "commit", label, turn)
         self._ended = (turn, None)
         if body.utterance is None:
             return
