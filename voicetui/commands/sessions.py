@@ -55,17 +55,22 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sort", choices=("date", "gap", "length", "size"), help="newest (default), worst, longest or largest first"
     )
+    parser.add_argument("--screen", action="store_true", help="as a screen: sort, filter, tag, throw away, open")
     parser.add_argument("--json", metavar="FILE", help='write the list there too ("-": on standard output instead)')
 
 
 def _list(arguments: argparse.Namespace, recordings: Path) -> int:
     """List the recorded sessions."""
-    from voicetui.commands.sessions_table import megabytes, table
     from voicetui.journal.library import cache_file, list_sessions, size_on_disk
     from voicetui.journal.shelf import trash_of, trashed
     from voicetui.journal.sift import in_order
+    from voicetui.tui.session_columns import megabytes, table
 
     wanted, order = _wanted(arguments), _order(arguments)
+    if getattr(arguments, "screen", False):
+        from voicetui.commands.sessions_screen import show
+
+        return show(recordings, wanted, order, arguments.config)
     everything = list_sessions(recordings, cache_file(), _progress)
     rows = in_order(filter(wanted.has, everything), order)
     json_file = getattr(arguments, "json", None)
@@ -73,10 +78,12 @@ def _list(arguments: argparse.Namespace, recordings: Path) -> int:
         return 1
     if rows and json_file != "-":
         cells = os.get_terminal_size().columns if sys.stdout.isatty() else None
-        lines, left_out = table(rows, cells)
-        print("\n".join(lines))
-        if left_out:
-            print(f"No room for: {', '.join(left_out)}. Piped, or with --json, they are there.", file=sys.stderr)
+        columns = table(rows, cells)
+        print("\n".join((columns.heading, *columns.lines)))
+        if columns.left_out:
+            print(
+                f"No room for: {', '.join(columns.left_out)}. Piped, or with --json, they are there.", file=sys.stderr
+            )
     thrown_away = trashed(recordings)
     in_trash = (
         f"; {len(thrown_away)} in the trash, {megabytes(size_on_disk(trash_of(recordings)))}" if thrown_away else ""
@@ -204,9 +211,9 @@ def _add_yes(parser: argparse.ArgumentParser) -> None:
 
 def _empty_trash(arguments: argparse.Namespace, recordings: Path) -> int:
     """Delete what is in the trash, for good."""
-    from voicetui.commands.sessions_table import megabytes
     from voicetui.journal.library import size_on_disk
     from voicetui.journal.shelf import empty_trash, trash_of, trashed
+    from voicetui.tui.session_columns import megabytes
 
     folders = trashed(recordings)
     if not folders and not trash_of(recordings).is_dir():

@@ -1,4 +1,4 @@
-"""Recorded sessions as lines of text."""
+"""Recorded sessions in columns, on the screen and as lines."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ def megabytes(size_bytes: float) -> str:
 
 
 def gap_text(row: Listed) -> str:
-    """Median and worst of the real gaps and how many they are; of the staged ones, said to be staged, where there are
-    no others.
-    """
+    """Median and worst of the gaps and how many they are; said to be simulated, or staged where there are no others."""
     if row.gap_ms.n == 0 and row.staged_gap_ms is not None and row.staged_gap_ms.n:
         return f"staged {_stats(row.staged_gap_ms)}"
-    return _stats(row.gap_ms)
+    gaps = _stats(row.gap_ms)
+    return f"simulated {gaps}" if row.simulated and row.gap_ms.n else gaps
 
 
 def _stats(gaps: Stats) -> str:
@@ -58,22 +57,30 @@ def length_text(row: Listed) -> str:
 
 _COLUMNS = (
     _Column("session", lambda row: row.name),
-    _Column("started (UTC)", lambda row: (row.started_utc or NONE).replace("T", " ")[:16], spare=6),
-    _Column("length", length_text, right=True),
-    _Column("tier", tier_text, spare=3),
-    _Column("overlap", lambda row: row.overlap or NONE, spare=5),
-    _Column("turns", lambda row: str(row.turns), right=True),
+    _Column("started (UTC)", lambda row: (row.started_utc or NONE).replace("T", " ")[:16], spare=9),
+    _Column("length", length_text, right=True, spare=1),
+    _Column("tier", tier_text, spare=7),
+    _Column("overlap", lambda row: row.overlap or NONE, spare=8),
+    _Column("turns", lambda row: str(row.turns), right=True, spare=2),
     _Column("gap p50 / max", gap_text, right=True),
-    _Column("cut-offs", lambda row: str(row.cut_offs), right=True, spare=2),
-    _Column("faults", lambda row: str(row.faults), right=True, spare=1),
-    _Column("size", lambda row: megabytes(row.size_bytes), right=True, spare=4),
+    _Column("cut-offs", lambda row: str(row.cut_offs), right=True, spare=5),
+    _Column("faults", lambda row: str(row.faults), right=True, spare=4),
+    _Column("size", lambda row: megabytes(row.size_bytes), right=True, spare=6),
     _Column("state", state_text),
-    _Column("tags", lambda row: " ".join(row.tags)),
+    _Column("tags", lambda row: " ".join(row.tags), spare=3),
 )
 
 
-def table(rows: Sequence[Listed], cells: int | None) -> tuple[list[str], list[str]]:
-    """The lines, a heading first, and the columns that were left out for ``cells`` (None: any width)."""
+class Columns(NamedTuple):
+    """Sessions in columns that are as wide as they have to be. ``left_out`` names those there was no room for."""
+
+    heading: str
+    lines: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+def table(rows: Sequence[Listed], cells: int | None) -> Columns:
+    """The sessions in columns, as many as ``cells`` has room for (None: all)."""
     columns = list(_COLUMNS)
     left_out: list[str] = []
     while True:
@@ -85,8 +92,8 @@ def table(rows: Sequence[Listed], cells: int | None) -> tuple[list[str], list[st
             break
         columns.remove(spare)
         left_out.append(spare.title)
-    lines = ["  ".join(map(_fitted, line, widths, columns)).rstrip() for line in texts]
-    return lines, left_out
+    heading, *lines = ["  ".join(map(_fitted, line, widths, columns)).rstrip() for line in texts]
+    return Columns(heading, tuple(lines), tuple(left_out))
 
 
 def _fitted(text: str, cells: int, column: _Column) -> str:
