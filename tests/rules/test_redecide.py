@@ -16,9 +16,9 @@ from voicetui.events.orders import Commit, Prewarm, WakeAt
 from voicetui.events.session import Said, SessionOpened
 from voicetui.rehearse.redecide.changes import Turn, differs, turns_of
 from voicetui.rehearse.redecide.decisions import decisions_of
-from voicetui.rehearse.redecide.implied import implied
+from voicetui.rehearse.redecide.implied import Implied
 from voicetui.rehearse.redecide.meaning import meaning
-from voicetui.rehearse.redecide.session import NoBeginning, redecide
+from voicetui.rehearse.redecide.session import NoBeginning, recorded_policy, redecide
 
 SEEDS = range(200)
 
@@ -58,14 +58,14 @@ def test_the_same_rules_give_every_recorded_order_on_the_fact_on_which_it_was_gi
 
 def test_what_the_recorded_orders_imply_is_what_the_rules_knew() -> None:
     compared = 0
-    for seed in SEEDS[:60]:
-        decisions, done = decisions_of(made_up(seed)), 0
-        for result in redecide(made_up(seed)):
-            if done:
-                assert implied(result.before, decisions[:done], decisions[done:]) == result.before
+    for seed in SEEDS[:100]:
+        implied = Implied(recorded_policy(made_up(seed)), decisions_of(made_up(seed)))
+        for number, result in enumerate(redecide(made_up(seed))):
+            if number:
+                assert implied.state(result.before) == result.before
                 compared += 1
-            done += len(result.episode.decisions)
-    assert compared > 150
+            implied.follow(result.episode.decisions)
+    assert compared > 300
 
 
 # other numbers

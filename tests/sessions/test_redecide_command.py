@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from voicetui.cli import run
 from voicetui.config import Config, assets, checkout
 from voicetui.conversation.policy import Policy
 from voicetui.events import Entry
+from voicetui.events.orders import IMPORTED
 from voicetui.events.session import SessionOpened
 from voicetui.journal.append import JOURNAL_NAME
 from voicetui.journal.codec import FORMAT, Header, encode
@@ -136,7 +138,7 @@ def test_a_session_that_cannot_be_decided_again_says_why(tmp_path: Path, capsys:
     assert "lost how the session began" in capsys.readouterr().err
     opened = entries[0].body
     assert isinstance(opened, SessionOpened)
-    imported = msgspec.structs.replace(opened, source="imported")
+    imported = msgspec.structs.replace(opened, source=IMPORTED)
     assert redecided(str(written(tmp_path / "imported", [Entry(0, 0.0, imported), *entries[1:]]))) == 1
     assert "imported" in capsys.readouterr().err
     broken = msgspec.structs.replace(opened, config={"policy": {"turn_end": 7}})
@@ -176,8 +178,13 @@ def test_values_are_written_as_in_the_configuration() -> None:
         changes_of(["least_doubt=0"], recorded)
 
 
-@pytest.mark.skipif(not SAMPLES, reason="there are no sample sessions yet")
 @pytest.mark.parametrize("folder", SAMPLES, ids=lambda folder: folder.name)
 def test_a_sample_session_is_decided_again_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert open_recorded(folder).entries
     assert redecided(str(folder)) == 0, capsys.readouterr().out
+
+
+def test_the_sample_sessions_that_are_spoken_of_are_there() -> None:
+    root = Path(__file__).resolve().parents[2]
+    told = re.findall(r"recordings/(sample-[\w-]+)", (root / "README.md").read_text("utf-8"))
+    assert set(told) <= {folder.name for folder in SAMPLES}

@@ -9,7 +9,7 @@ import msgspec
 from voicetui.events import Entry, Order
 from voicetui.events.listen import SpeechPaused, SpeechStarted
 from voicetui.events.orders import Commit, OpenUtterance, Reject, Revise
-from voicetui.events.session import Said, SessionOpened
+from voicetui.events.session import Said
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -61,11 +61,6 @@ def episodes_of(decisions: Sequence[Decision]) -> list[Episode]:
         turn = commits[0].basis.turn if commits else None
         episodes.append(Episode(part, part[0].told_ms, ends_ms, utterance, turn))
     return episodes
-
-
-def opened_of(decisions: Sequence[Decision]) -> SessionOpened | None:
-    """What the session began with."""
-    return next((each.entry.body for each in decisions if isinstance(each.entry.body, SessionOpened)), None)
 
 
 def _starts(decisions: Sequence[Decision]) -> Iterator[tuple[int, int | None]]:

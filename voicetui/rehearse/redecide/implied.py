@@ -13,7 +13,8 @@ from typing import Literal
 import msgspec
 
 from voicetui.conversation.history import remember
-from voicetui.conversation.state import Clause, ClauseState, Closed, Context, Ending, Exchange, Reply, State, Step
+from voicetui.conversation.policy import Policy
+from voicetui.conversation.state import Closed, Context, Ending, Exchange, Reply, State, Step
 from voicetui.events import Basis, Order
 from voicetui.events.listen import SpeechPaused
 from voicetui.events.orders import (
@@ -24,53 +25,36 @@ from voicetui.events.orders import (
     ChangeDuplex,
     Commit,
     Cut,
-    Duck,
     EndSession,
     EndTurn,
-    FinishPlayback,
     GateMic,
     Generate,
     OpenUtterance,
-    Pause,
-    Play,
     Prewarm,
     QuickenEar,
     Reject,
-    Resume,
     Revise,
     ScoreTurn,
-    Synthesize,
     Transcribe,
     WakeAt,
 )
-from voicetui.events.reply import ClauseCut, ContextAssembled, GenerationEnded, GenerationFailed
+from voicetui.events.reply import ContextAssembled
 from voicetui.events.session import Overlap, OverlapChosen, SessionOpened
-from voicetui.events.speak import ClauseBegun, ClauseEnded, ClauseStarted, ClauseSynthesized, SynthesisFailed
 from voicetui.rehearse.redecide.decisions import Decision
+from voicetui.rehearse.redecide.implied_reply import after_fact, after_order
 
-_TAKEN_BACK = ("cut_off", "superseded")
 _WITHOUT_WORDS = ("no words", "no speech", "failed")
 
 
-def implied(known: State, before: Sequence[Decision], after: Sequence[Decision]) -> State:
-    """``known`` corrected by the orders ``before`` a moment at which no utterance is open; ``after`` is the rest.
+class Implied:
+    """Follows a journal's facts and orders, ``decisions`` being all of it.
 
-    How a reply that is being cut will have ended stands in what comes after.
+    How a reply that is being cut will have ended is looked up in what comes later.
     """
-    told = _Told(known)
-    for decision in before:
-        told.fact(decision)
-        for order in decision.orders:
-            told.order(order)
-    ended = {order.basis: order for each in after for order in each.orders if isinstance(order, EndTurn)}
-    return told.state(ended)
 
-
-class _Told:
-    """Follows a journal's orders."""
-
-    def __init__(self, known: State) -> None:
-        self._known = known
+    def __init__(self, policy: Policy, decisions: Sequence[Decision]) -> None:
+        self._policy = policy
+        self._ends = {order.basis: order for each in decisions for order in each.orders if isinstance(order, EndTurn)}
         self._numbers = {"turn": 0, "utterance": 0, "request": 0, "wake": 0, "prewarm": 0}
         self._attempt = 0
         self._history: tuple[Exchange, ...] = ()
@@ -79,78 +63,26 @@ class _Told:
         self._closed: Closed | None = None
         self._flags: dict[str, object] = {}
         self._wakes: dict[str, int] = {}
-        self._context: Context | None = None
-        self._overlap: Overlap = known.setting.overlap
+        self._context = Context()
+        self._overlap: Overlap = "full"
         self._paused_ms: float | None = None
         self._replies: dict[Basis, Reply] = {}
         self._cut: Basis | None = None
         self._staged: dict[int, Basis] = {}
         """Turns that were committed without their words, by their utterance: the words come later."""
 
-    def fact(self, decision: Decision) -> None:
-        body = decision.entry.body
-        match body:
-            case SessionOpened() | OverlapChosen():
-                self._overlap = body.overlap
-            case SpeechPaused():
-                self._paused_ms = decision.entry.at
-            case ContextAssembled() if self._context is not None and body.context == self._context.number:
-                self._context = msgspec.structs.replace(self._context, passages=body.passages, found=True)
-            case ClauseStarted() | ClauseCut() | GenerationEnded() | GenerationFailed() | ClauseBegun():
-                self._reply_fact(body.basis, body, decision.entry.at)
-            case ClauseSynthesized() | SynthesisFailed() | ClauseEnded():
-                self._reply_fact(body.basis, body, decision.entry.at)
-            case _:
-                pass
+    def follow(self, decisions: Sequence[Decision]) -> None:
+        """Take in what was decided next."""
+        for decision in decisions:
+            self._fact(decision)
+            for order in decision.orders:
+                self._order(order)
 
-    def order(self, order: Order) -> None:
-        match order:
-            case WakeAt():
-                self._count("wake", order.wake)
-                self._wakes[order.why] = order.wake
-            case OpenUtterance():
-                self._opened(order.utterance)
-            case Transcribe() | ScoreTurn():
-                self._count("request", order.request)
-            case Prewarm():
-                self._count("prewarm", order.prewarm)
-            case AssembleContext():
-                kept = self._context.passages if self._context and self._context.turn == order.turn else ()
-                self._context = Context(order.context, order.turn, order.query, kept)
-            case AdoptContext():
-                self._attempt += 1
-            case Revise():
-                self._revised(order)
-            case Reject():
-                known = order.reason in _WITHOUT_WORDS
-                self._closed = Closed(order.utterance, "") if known else None
-                if order.reason == "typed over":
-                    self._closed = self._known.closed
-            case GateMic():
-                self._flags["gated"] = order.closed
-            case QuickenEar():
-                self._flags["ear_quick"] = order.on
-            case EndSession():
-                self._flags["over"] = True
-            case ChangeDuplex():
-                self._flags["duplex"] = order.duplex
-            case _:
-                self._turn_order(order)
-
-    def state(self, ended: dict[Basis, EndTurn]) -> State:
-        known, flags = self._known, dict(self._flags)
+    def state(self, known: State) -> State:
+        """``known``, corrected by the orders so far, at a moment at which no utterance is open."""
+        flags = dict(self._flags)
         setting = msgspec.structs.replace(known.setting, duplex=flags.pop("duplex", known.setting.duplex))
-        living = [reply for reply in self._replies.values() if reply.committed]
-        reply, ending = (living[-1] if living else None), None
-        for earlier in (known.reply, known.ending.reply if known.ending is not None else None):
-            if reply is not None and earlier is not None and earlier.basis == reply.basis:
-                reply = msgspec.structs.replace(reply, staging=earlier.staging, held=earlier.held)
-        if reply is not None and reply.basis == self._cut:
-            end = ended.get(reply.basis)
-            outcome: Literal["interrupted", "superseded", "cut_off", "failed"] = "interrupted"
-            if end is not None and end.outcome in ("superseded", "cut_off", "failed"):
-                outcome = end.outcome
-            ending, reply = Ending(reply, outcome, end.reason if end is not None else ""), None
+        reply, ending = self._floor(known)
         return msgspec.structs.replace(
             known,
             **flags,
@@ -164,10 +96,92 @@ class _Told:
             closed=self._closed,
             carried=self._carried,
             history=self._history,
-            context=self._context or Context(),
+            context=self._context,
             ungate_wake=self._wakes.get("ungate", 0),
             stop_wake=self._wakes.get("stop", 0),
         )
+
+    def _floor(self, known: State) -> tuple[Reply | None, Ending | None]:
+        """The reply that has the floor, or the one that is being cut."""
+        reply = next((each for each in self._replies.values() if each.committed), None)
+        if reply is None:
+            return None, None
+        for earlier in (known.reply, known.ending.reply if known.ending is not None else None):
+            if earlier is not None and earlier.basis == reply.basis:
+                reply = msgspec.structs.replace(reply, staging=earlier.staging, held=earlier.held)
+        if reply.basis != self._cut:
+            return reply, None
+        end, outcome = self._ends.get(reply.basis), "interrupted"
+        if end is not None and end.outcome in ("superseded", "cut_off", "failed"):
+            outcome = end.outcome
+        cut: Literal["interrupted", "superseded", "cut_off", "failed"] = outcome  # type: ignore[assignment]
+        return None, Ending(reply, cut, end.reason if end is not None else "")
+
+    def _fact(self, decision: Decision) -> None:
+        fact, at_ms = decision.entry.body, decision.entry.at
+        match fact:
+            case SessionOpened() | OverlapChosen():
+                self._overlap = fact.overlap
+            case SpeechPaused():
+                self._paused_ms = at_ms
+            case ContextAssembled() if fact.context == self._context.number:
+                self._context = msgspec.structs.replace(self._context, passages=fact.passages, found=True)
+            case _:
+                basis = getattr(fact, "basis", None)
+                reply = self._replies.get(basis) if isinstance(basis, Basis) else None
+                if reply is not None and reply.basis != self._cut:
+                    self._replies[reply.basis] = after_fact(reply, fact, at_ms)  # type: ignore[arg-type]
+
+    def _order(self, order: Order) -> None:
+        match order:
+            case WakeAt():
+                self._count("wake", order.wake)
+                self._wakes[order.why] = order.wake
+            case OpenUtterance():
+                self._opened(order.utterance)
+            case Transcribe() | ScoreTurn():
+                self._count("request", order.request)
+            case Prewarm():
+                self._count("prewarm", order.prewarm)
+            case AssembleContext():
+                kept = self._context.passages if self._context.turn == order.turn else ()
+                self._context = Context(order.context, order.turn, order.query, kept)
+            case AdoptContext():
+                self._attempt += 1
+            case Revise():
+                self._revised(order)
+            case Reject() if order.reason != "typed over":
+                self._closed = Closed(order.utterance, "") if order.reason in _WITHOUT_WORDS else None
+            case GateMic():
+                self._flags["gated"] = order.closed
+            case QuickenEar():
+                self._flags["ear_quick"] = order.on
+            case ChangeDuplex():
+                self._flags["duplex"] = order.duplex
+            case EndSession():
+                self._flags["over"] = True
+            case _:
+                self._reply_order(order)
+
+    def _reply_order(self, order: Order) -> None:
+        match order:
+            case Generate():
+                self._generate(order)
+            case Commit():
+                self._committed(order)
+            case EndTurn():
+                self._ended(order)
+            case Cut():
+                self._cut = order.basis
+            case Cancel():
+                reply = self._replies.get(order.basis)
+                if reply is not None and not reply.committed:
+                    del self._replies[order.basis]
+            case _:
+                basis = getattr(order, "basis", None)
+                reply = self._replies.get(basis) if isinstance(basis, Basis) else None
+                if reply is not None:
+                    self._replies[reply.basis] = after_order(reply, order)
 
     def _count(self, name: str, number: int) -> None:
         self._numbers[name] = max(self._numbers[name], number)
@@ -181,134 +195,39 @@ class _Told:
     def _revised(self, order: Revise) -> None:
         self._opened(order.utterance)
         self._words[order.utterance] = order.text
-        basis = self._staged.get(order.utterance)
-        if basis is not None:
-            self._change(basis, user_text=order.text)
+        reply = self._replies.get(self._staged.get(order.utterance, Basis(0, 0, 0)))
+        if reply is not None:
+            self._replies[reply.basis] = msgspec.structs.replace(reply, user_text=order.text)
 
-    def _turn_order(self, order: Order) -> None:
-        match order:
-            case Generate():
-                mode: Overlap = "none" if order.tier == STAGED else self._overlap
-                earlier = self._replies.get(order.basis)
-                made = earlier or Reply(basis=order.basis, user_text="", overlap=mode, staged=order.tier == STAGED)
-                self._replies[order.basis] = msgspec.structs.replace(made, overlap=mode)
-                self._attempt = order.basis.attempt if order.speculative else self._attempt
-            case Commit():
-                self._committed(order)
-            case EndTurn():
-                self._ended(order)
-            case Synthesize():
-                self._clause(order.basis, order.clause, "ordered", ("cut",))
-            case Play():
-                self._clause(order.basis, order.clause, "playing", ("ready",))
-                self._change(order.basis, queued=True)
-            case FinishPlayback():
-                self._change(order.basis, finishing=True)
-            case Duck():
-                self._change(order.basis, quiet="ducked")
-            case Pause():
-                self._change(order.basis, quiet="paused")
-            case Resume():
-                self._change(order.basis, quiet="")
-            case Cut():
-                self._cut = order.basis
-            case Cancel() if not self._is_committed(order.basis):
-                self._replies.pop(order.basis, None)
-            case _:
-                pass
+    def _generate(self, order: Generate) -> None:
+        """A draft begins, or the reply of a turn just committed."""
+        staged = order.tier == STAGED
+        mode: Overlap = "none" if staged else self._overlap
+        reply = self._replies.get(order.basis) or Reply(basis=order.basis, user_text="", overlap=mode, staged=staged)
+        self._replies[order.basis] = msgspec.structs.replace(reply, overlap=mode)
+        if order.speculative:
+            self._attempt = order.basis.attempt
 
     def _committed(self, order: Commit) -> None:
         self._count("turn", order.basis.turn)
         self._attempt, self._carried = 0, ""
-        staged = order.reason == STAGED
-        spoken = order.utterance is not None
-        if staged and order.utterance is not None:
+        user_end_ms = None
+        if order.utterance is not None:
+            user_end_ms = self._paused_ms
+            self._closed = Closed(order.utterance, self._words.get(order.utterance, ""))
+        if order.utterance is not None and order.reason == STAGED:
+            self._closed = None
             self._staged[order.utterance] = order.basis
         reply = self._replies.get(order.basis) or Reply(basis=order.basis, user_text="", overlap=self._overlap)
-        self._replies = {
-            order.basis: msgspec.structs.replace(
-                reply, committed=True, user_text=order.text, user_end_ms=self._paused_ms if spoken else None
-            )
-        }
-        if order.utterance is not None:
-            self._closed = None if staged else Closed(order.utterance, self._words.get(order.utterance, ""))
+        reply = msgspec.structs.replace(reply, committed=True, user_text=order.text, user_end_ms=user_end_ms)
+        self._replies = {order.basis: reply}
 
     def _ended(self, order: EndTurn) -> None:
         reply = self._replies.pop(order.basis, None)
         text = reply.user_text if reply is not None else ""
-        if order.outcome in _TAKEN_BACK:
+        if order.outcome in ("cut_off", "superseded"):
             self._carried = text
         if order.outcome != "cut_off":
-            step = Step(State(policy=self._known.policy, history=self._history), 0.0)
+            step = Step(State(policy=self._policy, history=self._history), 0.0)
             remember(step, text, order.heard_text, interrupted=order.outcome != "completed")
             self._history = step.state.history
-
-    def _is_committed(self, basis: Basis) -> bool:
-        reply = self._replies.get(basis)
-        return reply is not None and reply.committed
-
-    def _change(self, basis: Basis, **changes: object) -> None:
-        reply = self._replies.get(basis)
-        if reply is not None:
-            self._replies[basis] = msgspec.structs.replace(reply, **changes)
-
-    def _clause(self, basis: Basis, number: int, state: ClauseState, before: tuple[ClauseState, ...]) -> None:
-        reply = self._replies.get(basis)
-        if reply is not None:
-            clauses = tuple(
-                msgspec.structs.replace(each, state=state) if each.number == number and each.state in before else each
-                for each in reply.clauses
-            )
-            self._change(basis, clauses=clauses)
-
-    def _reply_fact(self, basis: Basis, body: object, at_ms: float) -> None:
-        reply = self._replies.get(basis)
-        if reply is None or self._cut == basis:
-            return
-        match body:
-            case ClauseCut() if not reply.generated:
-                clause = Clause(body.clause, body.text, body.spoken, "cut" if body.spoken else "silent")
-                self._change(basis, clauses=(*reply.clauses, clause))
-            case GenerationEnded() if not reply.generated:
-                self._generated(reply, body)
-            case GenerationFailed() if not reply.generated:
-                self._change(basis, generated=True, failure=body.message)
-            case ClauseStarted() if reply.audible_ms is None:
-                self._change(basis, audible_ms=at_ms)
-            case ClauseBegun() if any(c.number == body.clause and c.state == "ordered" for c in reply.clauses):
-                self._change(basis, making=body.clause)
-                self._clause(basis, body.clause, "ready", ("ordered",))
-            case ClauseSynthesized():
-                if reply.making == body.clause:
-                    self._change(basis, making=None)
-                self._clause(basis, body.clause, "ready", ("ordered",))
-            case SynthesisFailed():
-                self._failed(reply, body)
-            case ClauseEnded():
-                self._clause(basis, body.clause, "done", ("playing",))
-            case _:
-                pass
-
-    def _generated(self, reply: Reply, body: GenerationEnded) -> None:
-        failure = "the tier's answer was empty" if body.outcome == "empty" else ""
-        note = "the tier's answer broke off" if body.outcome == "truncated" else ""
-        clauses = reply.clauses
-        if reply.overlap == "none" and clauses:
-            spoken = " ".join(each.spoken for each in clauses if each.spoken)
-            state: ClauseState = "cut" if spoken else "silent"
-            clauses = (Clause(0, "".join(each.text for each in clauses), spoken, state),)
-        self._change(reply.basis, generated=True, failure=failure, note=note, clauses=clauses)
-
-    def _failed(self, reply: Reply, body: SynthesisFailed) -> None:
-        self._change(reply.basis, unspoken=f"the voice failed: {body.message}")
-        if reply.making == body.clause:
-            self._change(
-                reply.basis,
-                making=None,
-                clauses=tuple(
-                    msgspec.structs.replace(each, text="") if each.number == body.clause else each
-                    for each in reply.clauses
-                ),
-            )
-        else:
-            self._clause(reply.basis, body.clause, "failed", ("ordered",))

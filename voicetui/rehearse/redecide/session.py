@@ -16,9 +16,9 @@ from voicetui.conversation.staged import quicken
 from voicetui.conversation.state import State, Step
 from voicetui.events import Entry
 from voicetui.events.session import GapStaged, SessionClosed, SessionOpened
-from voicetui.rehearse.redecide.decisions import Decision, Episode, decisions_of, episodes_of, opened_of
+from voicetui.rehearse.redecide.decisions import Decision, Episode, decisions_of, episodes_of
 from voicetui.rehearse.redecide.episode import EpisodeRun, run_episode, unheard
-from voicetui.rehearse.redecide.implied import implied
+from voicetui.rehearse.redecide.implied import Implied
 
 
 class NoBeginning(ValueError):
@@ -52,12 +52,11 @@ def redecide(
     ``msgspec.ValidationError`` where the recorded policy is none.
     """
     decisions = decisions_of(entries)
-    opened = opened_of(decisions)
-    if opened is None or not isinstance(decisions[0].entry.body, SessionOpened):
-        raise NoBeginning
+    policy = _policy(decisions)
     torn = not any(isinstance(each.entry.body, SessionClosed) for each in decisions[-1:])
     changed = dict(changes or {})
-    results, state, done = [], State(), 0
+    implied, staged = Implied(policy, decisions), False
+    results, state = [], State()
     for episode in episodes_of(decisions):
         before, last = state, episode.ends_ms is None
         if torn and last:
@@ -66,19 +65,25 @@ def redecide(
         plain = None if same_rules else run_episode(before, episode)
         run = plain
         if changed or (every and same_rules):
-            seed, with_changes = _with(changed, before, episode, decisions[:done])
-            run = unheard(seed, with_changes) if _hears_otherwise(seed) else run_episode(seed, with_changes)
-        done += len(episode.decisions)
+            seed = _with(changed, before, staged)
+            with_changes = msgspec.structs.replace(episode, decisions=_opened_with(changed, episode.decisions))
+            run = unheard(seed, episode) if _hears_otherwise(seed) else run_episode(seed, with_changes)
+        staged = staged or any(isinstance(each.entry.body, GapStaged) for each in episode.decisions)
+        implied.follow(episode.decisions)
         if plain is not None and not last:
-            state = implied(plain.state, decisions[:done], decisions[done:])
+            state = implied.state(plain.state)
         results.append(Redecided(episode, before, run, plain))
     return results
 
 
 def recorded_policy(entries: Sequence[Entry]) -> Policy:
     """The policy a session was recorded with. Raises as ``redecide`` does."""
-    opened = opened_of(decisions_of(entries))
-    if opened is None:
+    return _policy(decisions_of(entries))
+
+
+def _policy(decisions: Sequence[Decision]) -> Policy:
+    opened = decisions[0].entry.body if decisions else None
+    if not isinstance(opened, SessionOpened):
         raise NoBeginning
     return msgspec.convert(opened.config.get("policy", {}), Policy)
 
@@ -110,24 +115,22 @@ def _completed(state: State, episode: Episode) -> Episode:
     return msgspec.structs.replace(episode, decisions=(*whole, msgspec.structs.replace(last, orders=orders)))
 
 
-def _with(
-    changes: dict[str, object], before: State, episode: Episode, earlier: Sequence[Decision]
-) -> tuple[State, Episode]:
-    """The beginning of an episode with other numbers in its policy."""
-    if not changes:
-        return before, episode
+def _with(changes: dict[str, object], before: State, staged: bool) -> State:
+    """What an episode begins with, with other numbers in its policy. ``staged``: gaps were chosen since the opening."""
     seed = msgspec.structs.replace(before, policy=msgspec.structs.replace(before.policy, **changes))
-    if "staged_gaps_ms" in changes and not any(isinstance(each.entry.body, GapStaged) for each in earlier):
-        gaps_ms = seed.policy.staged_gaps_ms
-        seed = msgspec.structs.replace(seed, setting=msgspec.structs.replace(seed.setting, staged_gaps_ms=gaps_ms))
-    return seed, msgspec.structs.replace(episode, decisions=tuple(_opened_with(changes, d) for d in episode.decisions))
+    if "staged_gaps_ms" not in changes or staged:
+        return seed
+    setting = msgspec.structs.replace(seed.setting, staged_gaps_ms=seed.policy.staged_gaps_ms)
+    return msgspec.structs.replace(seed, setting=setting)
 
 
-def _opened_with(changes: dict[str, object], decision: Decision) -> Decision:
-    opened = decision.entry.body
-    if not isinstance(opened, SessionOpened):
-        return decision
+def _opened_with(changes: dict[str, object], decisions: tuple[Decision, ...]) -> tuple[Decision, ...]:
+    """The session's first decision with other numbers in its policy."""
+    opened = decisions[0].entry.body
+    if not changes or not isinstance(opened, SessionOpened):
+        return decisions
     recorded = opened.config.get("policy", {})
     policy = {**(recorded if isinstance(recorded, dict) else {}), **msgspec.to_builtins(changes)}
     opened = msgspec.structs.replace(opened, config={**opened.config, "policy": policy})
-    return msgspec.structs.replace(decision, entry=msgspec.structs.replace(decision.entry, body=opened))
+    entry = msgspec.structs.replace(decisions[0].entry, body=opened)
+    return (msgspec.structs.replace(decisions[0], entry=entry), *decisions[1:])
