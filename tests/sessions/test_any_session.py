@@ -9,8 +9,8 @@ import pytest
 from tests.sessions.devices import NamedSpeaker
 from tests.sessions.stage import Heard, InlineWorker, SlowWorker, Stage, assert_ended_in_order, twin_stage
 from tests.sessions.test_cancelling import assert_cancelled_for_good
-from tests.sessions.test_purity import decided_again
-from voicetui.events import Fact, Order
+from tests.sessions.test_purity import assert_decided_again
+from voicetui.events import Fact
 from voicetui.events.listen import Evidence, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import Commit, ScoreTurn, Transcribe
 from voicetui.events.reply import Passage
@@ -120,7 +120,7 @@ def test_a_session_made_up_at_random_ends_in_order_and_answers_what_comes_last(s
     stage.run_to(34_000, *(stage.post_at(fact, at_ms) for fact, at_ms in (*commands, *AT_LAST)))
     assert_ended_in_order(stage)
     assert_cancelled_for_good(stage)
-    assert decided_again(stage.entries) == [entry.body for entry in stage.entries if isinstance(entry.body, Order)]
+    assert_decided_again(stage.entries)
     assert stage.of(Commit)[-1].text == "at last"
     assert stage.outcomes[-1] in ("completed", "failed", "unanswered")
 
@@ -132,4 +132,4 @@ def test_a_session_stopped_at_any_moment_ends_in_order(seed: int) -> None:
     stage.run_to(seeded.uniform(200, 12_000))
     assert_ended_in_order(stage)
     assert_cancelled_for_good(stage)
-    assert decided_again(stage.entries) == [entry.body for entry in stage.entries if isinstance(entry.body, Order)]
+    assert_decided_again(stage.entries)

@@ -11,8 +11,7 @@ import pytest
 
 from tests.sessions.devices import Shelf
 from tests.sessions.stage import Finals, Heard, Stage, assert_ended_in_order, tone, twin_stage
-from tests.sessions.test_purity import decided_again
-from voicetui.events import Order
+from tests.sessions.test_purity import assert_decided_again
 from voicetui.events.listen import SpeechStarted
 from voicetui.events.orders import Commit, EndTurn, Reject
 from voicetui.events.session import DeviceChosen, Fault, MicTested, Muted, Said
@@ -33,7 +32,7 @@ def opened(stage: Stage, role: str) -> list[str]:
 
 def assert_in_order(stage: Stage) -> None:
     assert_ended_in_order(stage)
-    assert decided_again(stage.entries) == [entry.body for entry in stage.entries if isinstance(entry.body, Order)]
+    assert_decided_again(stage.entries)
 
 
 # the speaker

@@ -28,6 +28,8 @@ from voicetui.events.session import (
 from voicetui.events.sound import DeviceLost
 from voicetui.journal.codec import encode
 from voicetui.journal.read import read_journal
+from voicetui.rehearse.redecide.changes import turns_of
+from voicetui.rehearse.redecide.session import redecide
 from voicetui.rehearse.scenario import Line
 from voicetui.sound.speaker import NullSpeaker
 
@@ -116,13 +118,15 @@ def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return make(tmp_path_factory.mktemp("kept") / "session")
 
 
-def decided_again(entries: Sequence[Entry]) -> list[Order]:
-    """Every order the rules give for the facts of a journal, in order."""
+def assert_decided_again(entries: Sequence[Entry]) -> None:
+    """The rules give every order of a journal for its facts: in one go, and turn by turn as ``--redecide`` does."""
     state, orders = State(), []
     for entry in entries:
         state, given = decide(state, entry)
         orders += given
-    return orders
+    assert orders == [entry.body for entry in entries if isinstance(entry.body, Order)]
+    for turn in turns_of(redecide(entries, every=True)):
+        assert not turn.changes and not turn.unknown and not turn.orphans and not turn.unanswered, turn.label
 
 
 def test_deciding_again_gives_the_same_orders_from_memory_and_from_the_file(stage: Stage) -> None:
@@ -131,8 +135,8 @@ def test_deciding_again_gives_the_same_orders_from_memory_and_from_the_file(stag
     assert not read.problems and list(read.entries) == list(stage.entries)
     ordered = [entry.body for entry in stage.entries if isinstance(entry.body, Order)]
     assert len(ordered) > 20
-    assert decided_again(stage.entries) == ordered
-    assert decided_again(read.entries) == ordered
+    assert_decided_again(stage.entries)
+    assert_decided_again(read.entries)
 
 
 def test_every_order_directly_follows_the_fact_that_caused_it(stage: Stage) -> None:

@@ -20,12 +20,15 @@ _SIGNS: dict[str, tuple[str, Ink]] = {
 _TEXT_CELLS = 34
 
 
-def redecided_rows(turns: Sequence[Turn], cells: int) -> Iterator[Row]:
-    """Every turn, one below the other, then what could not be used of the recording."""
+def redecided_rows(turns: Sequence[Turn], cells: int, settings: bool = False) -> Iterator[Row]:
+    """Every turn, one below the other, then what could not be used of the recording.
+
+    ``settings``: some were changed, so that it matters where a change comes from.
+    """
     shown = [turn for turn in turns if turn.number is not None or turn.utterance is not None or turn.changes]
     label_cells = max((width(turn.label) for turn in shown), default=0)
     for turn in shown:
-        yield from _turn_rows(turn, label_cells, cells)
+        yield from _turn_rows(turn, label_cells, cells, settings)
     orphans = [(turn, turn.orphans) for turn in turns if turn.orphans]
     if orphans:
         yield row("")
@@ -49,10 +52,12 @@ def summary_text(turns: Sequence[Turn]) -> str:
     return f"{len(spoken)} turn{'s' if len(spoken) != 1 else ''} and utterances: {', '.join(parts)}."
 
 
-def _turn_rows(turn: Turn, label_cells: int, cells: int) -> Iterator[Row]:
+def _turn_rows(turn: Turn, label_cells: int, cells: int, settings: bool) -> Iterator[Row]:
     changed = bool(turn.unknown) or not turn.idle
     head = f"{turn.label:<{label_cells}}  {turn.begins_ms / 1e3:8.2f} s  {fit(literal(_said(turn)), _TEXT_CELLS)}  "
-    said = literal(meaning(turn)) + ("  (by the rules, not by the settings)" if _by_rules_alone(turn) else "")
+    said = literal(meaning(turn))
+    if settings and turn.by_rules and not turn.by_settings:
+        said += "  (by the rules, not by the settings)"
     room = cells - width(head)
     lines = wrap_runs([Run(said, "strong" if changed else "dim")], max(40, room))
     for place, runs in enumerate(lines):
@@ -62,10 +67,6 @@ def _turn_rows(turn: Turn, label_cells: int, cells: int) -> Iterator[Row]:
     if turn.left:
         count = f"{turn.left} recorded order{'s' if turn.left != 1 else ''}"
         yield row((f"      {count} after that: not compared", "dim"))
-
-
-def _by_rules_alone(turn: Turn) -> bool:
-    return turn.by_rules and not turn.by_settings
 
 
 def _said(turn: Turn) -> str:

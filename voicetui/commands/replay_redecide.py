@@ -82,23 +82,23 @@ def _decide(recorded: Recorded, policy: Policy, changes: dict[str, object], json
     from voicetui.rehearse.redecide.changes import differs, turns_of
     from voicetui.rehearse.redecide.session import redecide
 
-    turns = turns_of(redecide(recorded.entries, changes))
     opened = recorded.opened
     program = opened.program if opened is not None else ""
-    _tell(_what_was_done(recorded, policy, changes, program, __version__))
+    _tell(_what_is_done(recorded, policy, changes, program, __version__))
+    turns = turns_of(redecide(recorded.entries, changes))
     for problem in recorded.problems:
         _tell(problem.told)
     if recorded.written:
         _tell("It is still being written: it is decided again as far as it has come.")
     if recorded.redactions:
         _tell("Texts were taken out of it: what depended on them is decided otherwise now.")
-    if any(turn.by_rules for turn in turns):
+    elif any(turn.by_rules for turn in turns):
         _tell(
             "With the recorded settings, too, today's rules give other orders than the recorded ones: they have "
             "changed since. Each turn starts from what the recorded orders imply, as far as they tell."
         )
     cells = max(80, min(shutil.get_terminal_size((160, 24)).columns, 200))
-    show_rows(redecided_rows(turns, cells), sys.stdout, cells)
+    show_rows(redecided_rows(turns, cells, bool(changes)), sys.stdout, cells)
     if any(turn.moved_answers for turn in turns):
         _tell("Words asked for at another time are taken to come as long after as they did.")
     _tell(summary_text(turns))
@@ -109,7 +109,7 @@ def _decide(recorded: Recorded, policy: Policy, changes: dict[str, object], json
     return 1 if differs(turns) else 0
 
 
-def _what_was_done(recorded: Recorded, policy: Policy, changes: dict[str, object], program: str, now: str) -> str:
+def _what_is_done(recorded: Recorded, policy: Policy, changes: dict[str, object], program: str, now: str) -> str:
     by = f" (recorded by {program})" if program else ""
     told = ", ".join(
         f"{name} {_plain(value)} instead of {_plain(getattr(policy, name))}" for name, value in changes.items()

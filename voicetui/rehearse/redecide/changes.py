@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from voicetui.events import Entry, Order
-from voicetui.events.orders import Commit, EndTurn, Reject, WakeAt
+from voicetui.events.orders import Commit, EndTurn, Prewarm, Reject, WakeAt
 from voicetui.rehearse.redecide.episode import EpisodeRun, Unknown
 from voicetui.rehearse.redecide.order_text import order_name
 from voicetui.rehearse.redecide.session import Redecided
@@ -171,25 +171,27 @@ def _changes(run: EpisodeRun) -> Iterator[Change]:
     for place, recorded in enumerate(run.recorded[: run.compared]):
         if place not in used:
             found.append(Change("gone", None, recorded.order, None, recorded.at_ms))
-    yield from sorted(_other_wakes(found), key=lambda change: change.first_ms)
+    yield from sorted(_in_its_place(found), key=lambda change: change.first_ms)
 
 
-def _other_wakes(changes: Sequence[Change]) -> list[Change]:
-    """The changes, with a wake that is only due at another time as one."""
+def _in_its_place(changes: Sequence[Change]) -> list[Change]:
+    """The changes, with an order that is given in the place of another for the same reason as one."""
     kept: list[Change] = []
-    gone = [change for change in changes if change.kind == "gone" and isinstance(change.recorded, WakeAt)]
+    gone = [change for change in changes if change.kind == "gone"]
     for change in changes:
-        twin = next((each for each in gone if _same_but_due(change, each)), None)
+        twin = next((each for each in gone if _replaces(change, each)), None)
         if twin is not None:
             gone.remove(twin)
             kept.append(Change("altered", change.order, twin.recorded, change.at_ms, twin.recorded_ms))
-        elif change.kind != "gone" or not isinstance(change.recorded, WakeAt):
+        elif change.kind != "gone":
             kept.append(change)
     return kept + gone
 
 
-def _same_but_due(new: Change, gone: Change) -> bool:
+def _replaces(new: Change, gone: Change) -> bool:
     now, then = new.order, gone.recorded
-    if not isinstance(now, WakeAt) or not isinstance(then, WakeAt) or new.kind != "new":
+    if new.kind != "new" or new.at_ms != gone.recorded_ms:
         return False
-    return now.why == then.why and new.at_ms == gone.recorded_ms
+    if isinstance(now, WakeAt) and isinstance(then, WakeAt):
+        return now.why == then.why
+    return isinstance(now, Prewarm) and isinstance(then, Prewarm) and (now.turn, now.why) == (then.turn, then.why)

@@ -22,7 +22,9 @@ def order_text(order: Order, than: Order | None = None) -> str:
         value = getattr(order, field.name)
         if than is not None:
             before = getattr(than, field.name, None)
-            if before != value and field.name not in _NUMBERS:
+            if before != value and field.name in _LEFT_OUT:
+                fields.append(f"other {_called(field.name)}")
+            elif before != value and field.name not in _NUMBERS:
                 fields.append(
                     f"{_called(field.name)} {_value(value, field.name)} instead of {_value(before, field.name)}"
                 )
