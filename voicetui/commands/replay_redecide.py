@@ -37,7 +37,7 @@ def command(arguments: argparse.Namespace) -> int:
     recorded = open_recorded(find_session(arguments.session, recordings_folder(load_config(arguments.config)[0])))
     policy = _policy(recorded)
     try:
-        changes = changes_of(arguments.set or [], policy)
+        changes = changes_of(arguments.set or [], policy, configured())
     except UnknownSetting as error:
         print(f"voicetui: {_needs_rerun(error.key, arguments) or error}", file=sys.stderr)
         return 2
@@ -45,6 +45,17 @@ def command(arguments: argparse.Namespace) -> int:
         print(f"voicetui: {error}", file=sys.stderr)
         return 2
     return _decide(recorded, policy, changes, json_file)
+
+
+def configured() -> dict[str, str]:
+    """Keys of the configuration that are numbers of the rules, each with its name among those."""
+    from voicetui.config import Config
+    from voicetui.rehearse.redecide.settings import fields
+
+    known = fields()
+    tables = {table: getattr(Config(), table).__struct_fields__ for table in _TABLES}
+    same = {f"{table}.{name}": name for table, names in tables.items() for name in names if name in known}
+    return {**same, "endpoint.policy": "turn_end", "knowledge.passages": "knowledge_passages"}
 
 
 def _policy(recorded: Recorded) -> Policy:

@@ -1,4 +1,4 @@
-"""What can be changed for deciding again: fields of ``Policy``, by their own names or by those of the configuration."""
+"""What can be changed for deciding again: the numbers of the rules."""
 
 from __future__ import annotations
 
@@ -11,25 +11,8 @@ import msgspec
 
 from voicetui.conversation.policy import Policy
 
-CONFIGURED: Mapping[str, str] = {
-    "conversation.system_prompt": "system_prompt",
-    "conversation.prewarm": "prewarm",
-    "endpoint.policy": "turn_end",
-    "endpoint.silence_ms": "silence_ms",
-    "endpoint.sure_ms": "sure_ms",
-    "endpoint.reply_wait_ms": "reply_wait_ms",
-    "endpoint.score_after_ms": "score_after_ms",
-    "endpoint.unsure_ms": "unsure_ms",
-    "endpoint.cut_off_risk": "cut_off_risk",
-    "endpoint.score_weight": "score_weight",
-    "endpoint.words_odds": "words_odds",
-    "endpoint.unfinished_ms": "unfinished_ms",
-    "endpoint.resume_ms": "resume_ms",
-    "knowledge.passages": "knowledge_passages",
-}
-"""Keys of the configuration that are fields of the policy."""
-HEARD: Mapping[str, str] = {"endpoint.quick_pauses": "quick_pauses"}
-"""Keys that are fields of it, too, but change what is heard: the recorded pauses are not those there would be."""
+HEARD = ("quick_pauses",)
+"""Fields that change what is heard: the recorded pauses are not those there would be."""
 
 _BELOW_ZERO = ("clear_logprob",)
 _BETWEEN = {"cut_off_risk": (0.0, 1.0), "least_doubt": (0.0, 0.5)}
@@ -41,22 +24,22 @@ class SettingError(ValueError):
 
 
 class UnknownSetting(SettingError):
-    """A setting whose key is no field of the policy. ``key`` is what was written."""
+    """A setting whose key is no number that can be decided again. ``key`` is what was written."""
 
-    def __init__(self, key: str) -> None:
-        super().__init__(f"{key} is no setting that can be decided again. Allowed: {', '.join(names())}.")
+    def __init__(self, key: str, allowed: Sequence[str]) -> None:
+        super().__init__(f"{key} is no setting that can be decided again. Allowed: {', '.join(allowed)}.")
         self.key = key
 
 
-def names() -> list[str]:
-    """Every name a setting may have: the fields of ``Policy``, then the configuration's names for some of them."""
-    fields = (field.name for field in msgspec.structs.fields(Policy))
-    return [*(name for name in fields if name not in HEARD.values()), *CONFIGURED]
+def fields() -> list[str]:
+    """The fields of ``Policy`` that can be decided again."""
+    return [field.name for field in msgspec.structs.fields(Policy) if field.name not in HEARD]
 
 
-def changes_of(settings: Sequence[str], recorded: Policy) -> dict[str, object]:
+def changes_of(settings: Sequence[str], recorded: Policy, also: Mapping[str, str]) -> dict[str, object]:
     """The fields of ``recorded`` that ``key=value`` settings change, with their new values.
 
+    ``also`` are other names for some of the fields: those of the configuration.
     A value is TOML, numbers separated by commas, or text without its quotes.  Raises ``SettingError``.
     """
     changes: dict[str, object] = {}
@@ -64,9 +47,9 @@ def changes_of(settings: Sequence[str], recorded: Policy) -> dict[str, object]:
         key, equals, text = (part.strip() for part in setting.partition("="))
         if not equals or not key:
             raise SettingError(f"--set {setting}: write key=value, such as silence_ms=400.")
-        field = CONFIGURED.get(key, key)
-        if field not in recorded.__struct_fields__ or field in HEARD.values():
-            raise UnknownSetting(key)
+        field = also.get(key, key)
+        if field not in fields():
+            raise UnknownSetting(key, [*fields(), *also])
         changes[field] = _checked(setting, field, text)
     policy = msgspec.structs.replace(recorded, **changes)
     if policy.sure_ms > policy.unsure_ms and {"sure_ms", "unsure_ms"} & set(changes):
