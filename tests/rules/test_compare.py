@@ -138,6 +138,14 @@ def test_different_conversations_are_said_to_be_and_no_figure_compares_them() ->
     assert {left_out for _, _, left_out in of(found.comparison)} == {"different words", "no counterpart"}
 
 
+def test_sessions_without_words_are_not_called_different_conversations() -> None:
+    found = compared(asked(SLOW, *ASKED), asked(FAST, *[""] * 4, name="two", session="second"))
+    assert "what was said is not known in B" in found.aligned and found.figures.gap.n == 0
+    assert found.figures.left_out == {"words not known": 4}
+    again = compared(asked(SLOW, *ASKED), asked(FAST, *[""] * 4, name="two", session="second", parent="golden"))
+    assert "4 of them by their place alone" in again.aligned and again.figures.gap.n == 3
+
+
 def test_a_misheard_turn_counts_where_both_heard_the_same_sound() -> None:
     one = asked(SLOW, ASKED[0], "Yellow.", ASKED[2], session="first")
     other = asked(FAST, ASKED[0], "Hello?", ASKED[2], name="two", session="second")
@@ -180,6 +188,8 @@ def test_what_only_one_session_tells_is_not_said_to_differ() -> None:
         "overlap none → full; only B tells endpoint.quick on; only B tells endpoint.sure_ms 400"
     )
     assert differs_text(found.labels, found.comparison, 1) == "overlap none → full; and 2 more"
+    many = asked(FAST, *ASKED, name="two", overlap="full", config={"endpoint": dict.fromkeys("abcd", 1.0)})
+    assert differs_text(("A", "B"), compare(one, many)) == "overlap none → full; 4 settings that only B tells"
     assert "Several settings differ" not in " ".join(found.notes)
 
 
@@ -188,7 +198,9 @@ def test_a_simulated_tier_and_how_far_apart_the_sessions_are_is_told() -> None:
     pretend = JournalBuilder().opened("pretend-750", simulated=True).ready()
     for text in ASKED:
         pretend.turn(text, ANSWER, replace(COMMIT_LATE))
-    told = " ".join(compared(one, session(pretend.closed(), "two")).notes)
+    found = compared(one, session(pretend.closed(), "two"))
+    assert differs_text(found.labels, found.comparison).startswith("tier local → pretend-750 (simulated)")
+    told = " ".join(found.notes)
     assert "B's tier is simulated" in told and "at the time of A" in told
     later = asked(FAST, *ASKED, name="two", started_utc="2030-01-01T00:10:00Z")
     assert "10 min after A" in " ".join(compared(one, later).notes)

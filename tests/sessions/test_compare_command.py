@@ -103,6 +103,7 @@ def test_a_torn_session_is_compared_as_far_as_it_goes(two: tuple[str, str], caps
     [
         (["latest"], 2, "two sessions or more"),
         (["no-such-session", "latest"], 1, "There is no session 'no-such-session'"),
+        (["latest", "latest", "--screen"], 2, "this is no terminal"),
         (["a", "b", "--json", "/no/such/folder/x.json"], 2, "its folder does not exist"),
     ],
 )

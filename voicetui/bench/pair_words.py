@@ -10,6 +10,9 @@ from voicetui.bench.statistics import INTERVAL_FROM_N, Paired
 from voicetui.events.words import normalise_words
 from voicetui.views.compare import Comparison, PairOfTurns
 
+ALONE_SHOWN = 3
+"""As many settings that only one session tells are named; more are counted."""
+
 
 def aligned(labels: tuple[str, str], comparison: Comparison) -> str:
     """How many turns pair, and which do not."""
@@ -19,6 +22,16 @@ def aligned(labels: tuple[str, str], comparison: Comparison) -> str:
         return f"{' and '.join(empty)} {'has' if len(empty) == 1 else 'have'} no turns: there is nothing to pair."
     both = [pair for pair in comparison.pairs if pair.both]
     counts = f"{len(one.summary.turns)} turns in {labels[0]}, {len(other.summary.turns)} in {labels[1]}"
+    silent = [
+        label
+        for label, each in zip(labels, (one, other), strict=True)
+        if not any(normalise_words(turn.user_text) for turn in each.summary.turns)
+    ]
+    if not comparison.related and silent:
+        return (
+            f"{counts}, but what was said is not known in {' and '.join(silent)}, so nothing tells which turns belong "
+            "together: they stand side by side by order only, and no figure compares them."
+        )
     if not comparison.related:
         return (
             f"These are different conversations ({counts}, hardly any with like words): their turns stand side by side "
@@ -78,7 +91,10 @@ def differs_text(labels: tuple[str, str], comparison: Comparison, most: int | No
     told = [f"{each.what} {each.one} → {each.other}" for each in comparison.differs if each.known]
     for label, one_sided in zip(labels, ("one", "other"), strict=True):
         alone = [each for each in comparison.differs if getattr(each, one_sided) and not each.known]
-        told += [f"only {label} tells {each.what} {getattr(each, one_sided)}" for each in alone]
+        if len(alone) > ALONE_SHOWN:
+            told.append(f"{len(alone)} settings that only {label} tells")
+        else:
+            told += [f"only {label} tells {each.what} {getattr(each, one_sided)}" for each in alone]
     shown = told if most is None or len(told) <= most + 1 else [*told[:most], f"and {len(told) - most} more"]
     return "; ".join(shown) or "nothing that is recorded (the machine's load is not)"
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from voicetui.bench.compared import Compared
 from voicetui.bench.pair_words import differs_text, left_out_text, pair_note, pair_text, same_reply, signed, turns_text
 from voicetui.bench.statistics import Paired
+from voicetui.events.orders import IMPORTED
 from voicetui.events.words import normalise_words
 from voicetui.tui.canvas import rule
 from voicetui.tui.compared import gap_run
@@ -193,8 +194,8 @@ def _work_table(found: Compared) -> list[Row]:
     under = " " * 14 + "".join(f"{one:>8}{other:>5}" for _ in names)
     rows = [row((head, "dim")), row((under, "dim"))]
     for pair in found.comparison.pairs:
-        sides = [_facts(found.comparison.one, pair.one), _facts(found.comparison.other, pair.other)]
-        figures = [[_work(turns, each) for turns in sides] for each in _WORK]
+        sides = ((found.comparison.one, pair.one), (found.comparison.other, pair.other))
+        figures = [[_work(session, turns, each) for session, turns in sides] for each in _WORK]
         rows.append(row(f"  {numbers(pair)}" + "".join(f"{before:>8}{after:>5}" for before, after in figures)))
     return rows
 
@@ -212,12 +213,15 @@ def _facts(session: Session, turns: Sequence[int]) -> list[TurnSummary]:
     return [session.facts(number) for number in turns]
 
 
-def _work(turns: Sequence[TurnSummary], figure: Callable[[TurnSummary], float]) -> str:
-    """One figure of an utterance: its words are those of its last turn, its work that of all."""
-    if not turns:
+def _work(session: Session, turns: Sequence[int], figure: Callable[[TurnSummary], float]) -> str:
+    """One figure of an utterance: its words are those of its last turn, its work that of all.
+
+    Of an imported call neither is known.
+    """
+    if not turns or session.summary.tier == IMPORTED:
         return NONE
     summed = turns if figure in _WORK[3:] else turns[-1:]
-    return whole(sum(figure(turn) for turn in summed))
+    return whole(sum(figure(turn) for turn in _facts(session, summed)))
 
 
 def _word_rows(found: Compared, width: int) -> list[Row]:
@@ -274,7 +278,8 @@ def _n(value: float | None, count: int) -> str:
 
 
 def _sum(session: Session, text: Callable[[TurnSummary], str]) -> str:
-    return str(sum(len(text(turn).split()) for turn in session.summary.turns))
+    known = session.summary.tier != IMPORTED
+    return str(sum(len(text(turn).split()) for turn in session.summary.turns)) if known else NONE
 
 
 def _outcomes(session: Session, outcome: str) -> str:

@@ -24,6 +24,7 @@ LeftOut = Literal[
     "",
     "no counterpart",
     "different words",
+    "words not known",
     "cut off",
     "several turns",
     "one side staged",
@@ -180,7 +181,10 @@ def _judged(pair: PairOfTurns, one: Session, other: Session, found: Alignment, s
     staged = left[-1].staged and right[-1].staged
     reason: LeftOut = ""
     if not found.related or (pair.by == "order" and not same_sound):
-        reason = "different words"
+        known = all(
+            session.facts(turns[-1]).user_text.strip() for session, turns in ((one, pair.one), (other, pair.other))
+        )
+        reason = "different words" if known else "words not known"
     elif left[-1].staged != right[-1].staged:
         reason = "one side staged"
     else:

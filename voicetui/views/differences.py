@@ -17,9 +17,13 @@ _TOLD_APART = ("conversation.tier", "conversation.overlap", "record.", "policy.s
 
 
 class SetUp(msgspec.Struct, frozen=True):
-    """A session's settings by name, as text: what was chosen, the configuration key by key, what it was run on."""
+    """A session's settings by name, as text: what was chosen, the configuration key by key, what it was run on.
+
+    ``tiers`` are those that answered.
+    """
 
     values: dict[str, str]
+    tiers: tuple[str, ...] = ()
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -36,8 +40,9 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 def differences(one: SetUp, other: SetUp) -> tuple[Difference, ...]:
-    """What differs, in the order of importance."""
-    names = dict.fromkeys([*one.values, *other.values])
+    """What differs, in the order of importance. A tier that only one of them used is named, but not told key by key."""
+    alone = tuple(f"tiers.{name}." for name in {*one.tiers} ^ {*other.tiers})
+    names = dict.fromkeys(name for name in [*one.values, *other.values] if not name.startswith(alone))
     both = [Difference(name, one.values.get(name, ""), other.values.get(name, "")) for name in names]
     return tuple(each for each in both if each.one != each.other)
 
@@ -73,8 +78,11 @@ class SetUpFold:
         if opened is None:
             return SetUp({})
         staged = [gaps_ms for gaps_ms in self._staged_gaps_ms if gaps_ms]
+        used = tuple(summary.tier.split("+"))
+        models = {tier.name: tier.model or tier.kind for tier in opened.tiers}
         chosen = {
             "tier": summary.tier + (" (simulated)" if summary.simulated else ""),
+            "model": " + ".join(models.get(name, name) for name in used),
             "overlap": summary.overlap,
             "staged gaps": " then ".join(",".join(f"{ms:.10g}" for ms in gaps_ms) for gaps_ms in staged) or "none",
             "program": opened.program,
@@ -86,17 +94,17 @@ class SetUpFold:
             "microphone": " then ".join(self._devices["input"]) or "none",
             "speaker": " then ".join(self._devices["output"]) or "none",
         }
-        return SetUp(chosen | _configuration(opened, summary.tier.split("+")) | around)
+        return SetUp(chosen | _configuration(opened, used) | around, used)
 
 
-def _configuration(opened: SessionOpened, used: list[str]) -> dict[str, str]:
+def _configuration(opened: SessionOpened, used: tuple[str, ...]) -> dict[str, str]:
     """The configuration by dotted keys: of the tiers only those used, of the rules only what no other key says."""
     tables = {name: value for name, value in opened.config.items() if name not in ("tiers", "policy")}
     found = dict(_flat(tables, ""))
     tiers = opened.config.get("tiers")
     for tier in tiers if isinstance(tiers, list) else []:
         if isinstance(tier, Mapping) and tier.get("name") in used:
-            found |= dict(_flat({key: value for key, value in tier.items() if key != "name"}, f"{tier['name']}."))
+            found |= dict(_flat({key: value for key, value in tier.items() if key != "name"}, f"tiers.{tier['name']}."))
     said = {key.rpartition(".")[2] for key in found}
     policy = opened.config.get("policy")
     rules = dict(_flat(policy, "policy.")) if isinstance(policy, Mapping) else {}
