@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from tests.tui.compare_stage import compared, fast, slow
 from tests.tui.scenes import SCENES
 from tests.tui.stage import on_stage
 
@@ -28,11 +29,18 @@ async def draw(name: str) -> str:
         return stage.app.export_screenshot(title="voicetui")
 
 
+async def draw_comparison() -> str:
+    """The comparison's screen as SVG."""
+    async with compared([slow(), fast()]) as screen:
+        return screen.app.export_screenshot(title="voicetui compare")
+
+
 def main() -> None:
     """Draw them all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name in PICTURES:
         (FOLDER / f"{name}.svg").write_text(asyncio.run(draw(name)), "utf-8")
+    (FOLDER / "compare.svg").write_text(asyncio.run(draw_comparison()), "utf-8")
 
 
 if __name__ == "__main__":
