@@ -100,9 +100,12 @@ class SoundError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class VoiceEdge:
-    """A detector's finding: speech "started" at ``sample`` (its onset), or "paused" (``sample`` = its acoustic end)."""
+    """A detector's finding: speech "started" at ``sample`` (its onset), or "paused" (``sample`` = its acoustic end).
 
-    kind: Literal["started", "paused"]
+    "rose": something is heard since ``sample``, whatever it is.
+    """
+
+    kind: Literal["started", "paused", "rose"]
     sample: int
     noticed_sample: int
     uncertainty_ms: float = 0.0

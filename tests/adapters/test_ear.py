@@ -20,12 +20,21 @@ def tone(ms: float) -> Pcm16:
 
 
 def hear(ear: Ear, sound: Pcm16, sample: int, at_ms: float, lost: int = 0) -> list[VoiceEdge]:
-    """Sound in blocks of 20 ms; the edges found."""
+    """Sound in blocks of 20 ms; the edges of speech found."""
     edges = []
     for first in range(0, len(sound), 320):
         block = Block(sound[first : first + 320], sample + first, at_ms + first / 16, lost if first == 0 else 0)
         edges += ear.hear(block, False, False)
-    return edges
+    return [edge for edge in edges if edge.kind != "rose"]
+
+
+def test_what_rises_is_told_in_the_track_s_numbers_also_after_a_loss_and_never_of_what_a_canceller_left() -> None:
+    for canceller, found in ((None, [16_000, 16_000]), (EchoCanceller(Hushing), [])):
+        ear = Ear(EnergyDetector(), canceller)
+        ear.hear(Block(np.zeros(320, np.int16), 0, 0.0, 0), False, False)
+        quiet = Block(np.zeros(12_800, np.int16), 3200, 200.0, 2880)
+        edges = [*ear.hear(quiet, False, False), *ear.hear(Block(tone(200), 16_000, 1000.0, 0), False, False)]
+        assert [edge.sample for edge in edges if edge.kind == "rose"] == found
 
 
 def test_an_hour_without_a_microphone_is_silence_on_the_track_and_speech_after_it_is_found_where_it_is() -> None:

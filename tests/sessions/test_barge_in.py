@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from tests.sessions.stage import Finals, Heard, InlineWorker, SlowWorker, Stage, TimedWords, WatchedTier, twin_stage
-from voicetui.events.listen import TranscribeFailed
+from voicetui.events.listen import SpeechStarted, TranscribeFailed
 from voicetui.events.orders import (
     BargeIn,
     Cancel,
@@ -31,11 +32,13 @@ from voicetui.events.speak import (
     PlaybackPaused,
     PlaybackResumed,
 )
-from voicetui.listen.scripted import EnergyDetector
+from voicetui.listen.ear import Ear
+from voicetui.listen.scripted import EnergyDetector, ScriptedDetector
 from voicetui.listen.vad import SileroDetector
-from voicetui.ports import Pcm16, PcmFloat
+from voicetui.ports import Pcm16, PcmFloat, VoiceEdge
 from voicetui.sound.speaker import NullSpeaker
 from voicetui.speak.scripted import ScriptedVoice
+from voicetui.views.barge_in import fold_barge_ins
 
 WORD_MS = 250.0
 SIX_SECONDS = " ".join(f"w{number}" for number in range(24)) + "."
@@ -81,6 +84,47 @@ def around_the_gap(heard: Heard) -> tuple[PcmFloat, PcmFloat]:
     parts = heard.pieces[:at], heard.pieces[at:]
     before, after = (np.concatenate([samples for _, samples in pieces]) for pieces in parts)
     return before, after
+
+
+# how soon the reply makes way
+
+
+class LateDetector(EnergyDetector):
+    """Knows of speech 200 ms after what loud hops would tell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._late = np.zeros(3200, np.int16)
+
+    def feed(self, samples: Pcm16) -> list[VoiceEdge]:
+        sound = np.concatenate([self._late, samples])
+        self._late = sound[samples.size :]
+        edges = super().feed(sound[: samples.size])
+        return [replace(edge, sample=edge.sample - 3200) for edge in edges]
+
+
+def test_a_reply_is_quieter_after_100_ms_and_silent_after_250_though_the_detector_knows_later() -> None:
+    stage = typed_stage(SIX_SECONDS, (1000, 2000))
+    stage.parts.ear = Ear(LateDetector())
+    stage.parts.transcriber = Finals("Stop, please.")
+    run(stage, 8000)
+    (figures,) = fold_barge_ins(stage.entries)[1]
+    (started,) = stage.of(SpeechStarted)
+    assert started.noticed_ms - figures.at_ms > 240, "so late"
+    assert figures.kind == "bid" and figures.ducked_ms is not None and figures.stop_ms is not None
+    assert 0 < figures.ducked_ms <= 100 and 100 < figures.stop_ms <= 250
+
+
+def test_a_door_that_no_detector_takes_for_speech_holds_the_reply_for_less_than_400_ms_after_it() -> None:
+    stage = typed_stage(SIX_SECONDS, (1000, 1150))
+    stage.parts.ear = Ear(ScriptedDetector([]))
+    heard = run(stage, 10_000)
+    (paused,), (resumed,) = stage.all(PlaybackPaused), stage.all(PlaybackResumed)
+    door_ms = begins_ms(SIX_SECONDS) + 1000
+    assert paused.at - door_ms <= 250 and resumed.at - (door_ms + 150) <= 400
+    assert not stage.of(BargeIn) and stage.of(EndTurn)[0].heard_text == SIX_SECONDS
+    extra = len(heard.between(0, 9500).nonzero()[0]) - len(undisturbed(SIX_SECONDS).nonzero()[0])
+    assert -32 <= extra <= WORD_MS * 16
 
 
 # noises and backchannels

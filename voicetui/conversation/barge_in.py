@@ -7,16 +7,44 @@ from __future__ import annotations
 from typing import Literal
 
 from voicetui.conversation import floor, patience
-from voicetui.conversation.state import Reply, Step, Utterance
+from voicetui.conversation.state import Reply, State, Step, Utterance
 from voicetui.conversation.utterance import partial_due
 from voicetui.conversation.words import backchannel
-from voicetui.events.listen import Transcribed
+from voicetui.events.listen import SoundRose, Transcribed
 from voicetui.events.orders import BargeIn, Duck, Pause, Resume
 from voicetui.events.words import normalise_words
 
 _SURE_WORDS = 2
 _SURE_LOGPROB = -1.0
 """Whisper's own limit for a failed decoding (openai/whisper, transcribe.py, ``logprob_threshold``)."""
+
+
+def sound_rose(step: Step, fact: SoundRose) -> None:
+    """Something is heard over the reply: make way at once, before anyone knows whether it is speech."""
+    state = step.state
+    reply, policy = state.reply, state.policy
+    if reply is None or not reply.queued or state.utterance is not None or not _listening(state):
+        return
+    lasted_ms = fact.noticed_ms - step.at_ms
+    if not reply.quiet:
+        step.order(Duck(reply.basis))
+        reply = step.put(floor.changed(reply, quiet="ducked"))
+    if reply.quiet == "ducked" and lasted_ms >= policy.rise_pause_ms:
+        step.order(Pause(reply.basis))
+        step.put(floor.changed(reply, quiet="paused"))
+    step.set(rise_wake=step.state.next_wake)
+    step.wake(fact.noticed_ms + policy.rise_back_ms, "rise")
+
+
+def rise_over(step: Step, wake: int) -> None:
+    """The sound over the reply was no speech: the reply comes back."""
+    reply = step.state.reply
+    if wake == step.state.rise_wake and step.state.utterance is None and reply is not None and reply.quiet:
+        _let_go(step, reply)
+
+
+def _listening(state: State) -> bool:
+    return not (state.muted or state.testing or state.stopping)
 
 
 def began(step: Step, onset_ms: float) -> None:

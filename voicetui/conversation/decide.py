@@ -7,7 +7,7 @@ from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
 from voicetui.events import Entry, Fact, Order
-from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.listen import SoundRose, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
 from voicetui.events.orders import EndSession
 from voicetui.events.reply import ClauseCut, ContextAssembled, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
@@ -67,6 +67,8 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             endpoint.speech_started(step, fact, at_ms)
         case SpeechPaused():
             endpoint.speech_paused(step, fact, at_ms)
+        case SoundRose():
+            barge_in.sound_rose(step, fact)
         case Transcribed() if step.state.utterance is not None and step.state.utterance.number == fact.utterance:
             endpoint.transcribed(step, fact, at_ms)
         case Transcribed() if staged.waits_for(step.state, fact.utterance):
@@ -153,6 +155,7 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
         step.set(ending=None)
         floor.cut_is_silent(step, ending, "")
     staged.woke(step, wake)
+    barge_in.rise_over(step, wake)
     utterance = step.state.utterance
     if utterance is None:
         return

@@ -78,7 +78,11 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Passages of them that go into one request, at most."""
     lookahead: int = 2
     """Clauses synthesised beyond the one being heard, at most."""
-    bid_pause_ms: float = 150.0
+    rise_pause_ms: float = 100.0
+    """Sound over the reply that lasts so long holds the reply, before anyone knows what it is."""
+    rise_back_ms: float = 300.0
+    """The reply comes back this long after such a sound was last told of, if no speech began meanwhile."""
+    bid_pause_ms: float = 110.0
     """Speech over the reply for this long holds the reply."""
     bid_words_ms: float = 450.0
     """Speech over the reply for this long is transcribed to see whether it is a bid for the floor."""

@@ -227,6 +227,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """The microphone is being tested."""
     test_wake: int = 0
     talk_key: bool = False
+    rise_wake: int = 0
+    """When a reply comes back that made way for a sound which was no speech."""
     staged_turns: int = 0
     """Turns committed since the staged gaps were chosen: whose turn it is among them."""
     ear_quick: bool = False

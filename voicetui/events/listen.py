@@ -17,6 +17,15 @@ class SpeechStarted(Fact, frozen=True):
     noticed_ms: float
 
 
+class SoundRose(Fact, frozen=True):
+    """Something is heard over the reply, by its energy alone: perhaps speech begins. The entry's time is its onset at
+    the ADC, ``sample`` that instant on the track. It has lasted until ``noticed_ms``, and is told again if it goes on.
+    """
+
+    sample: int
+    noticed_ms: float
+
+
 class SpeechPaused(Fact, frozen=True):
     """About 100 ms of silence after speech: perhaps the end of the turn.
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from voicetui.listen.rise import RiseFinder
 from voicetui.ports import RATE_HZ, Block, Pcm16, VoiceDetector, VoiceEdge
 from voicetui.sound.echo import EchoCanceller
 from voicetui.sound.track import ClockLine, Track
@@ -30,6 +31,7 @@ class Ear:
         self._track = Track()
         self._raw = self._track if canceller is None else Track(_RAW_KEPT_S)
         self._line = ClockLine()
+        self._rises = RiseFinder()
         self._skipped = 0
         """Samples of the track that the detector was not given."""
 
@@ -61,7 +63,8 @@ class Ear:
         edges = self._lose(lost) if block.lost else []
         self._track.append(lost)
         self._track.append(sound)
-        return [*edges, *self._feed(np.zeros_like(sound) if muted or gated else sound)]
+        heard = np.zeros_like(sound) if muted or gated else sound
+        return [*edges, *self._rising(heard), *self._feed(heard)]
 
     def go_on(self, at_ms: float) -> int:
         """A microphone takes the place of another, its first sample at the ADC at ``at_ms``: that sample's number.
@@ -122,6 +125,14 @@ class Ear:
 
     def _feed(self, samples: Pcm16) -> list[VoiceEdge]:
         return [self._on_track(edge) for edge in self._detector.feed(samples)]
+
+    def _rising(self, samples: Pcm16) -> list[VoiceEdge]:
+        """What rises above the room. What a canceller leaves of an echo does too, so with one nothing is told."""
+        if self._canceller is not None:
+            return []
+        first = self._track.end - samples.size - self._rises.heard_samples
+        rises = self._rises.feed(samples)
+        return [replace(r, sample=r.sample + first, noticed_sample=r.noticed_sample + first) for r in rises]
 
     def _on_track(self, edge: VoiceEdge) -> VoiceEdge:
         """The edge in the track's sample numbers; it is noticed only when the canceller hands its sound out."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
-from voicetui.events.listen import SpeechPaused, SpeechStarted
+from voicetui.events.listen import SoundRose, SpeechPaused, SpeechStarted
 from voicetui.events.session import Fault
 from voicetui.events.sound import RATE_HZ, ClockMapped, DeviceLost, DeviceOpened, EchoLost, SoundLost
 from voicetui.ports import Block, Clock, Microphone, Post, SoundError, VoiceEdge
@@ -24,6 +24,10 @@ class Gate(Protocol):
 
     def tell_played(self) -> None:
         """Tell what the speaker played so far: a canceller must know it before it hears it."""
+
+    @property
+    def speaking(self) -> bool:
+        """Whether a reply is on the speaker."""
 
 
 async def listen(
@@ -63,7 +67,8 @@ async def listen(
                 post(ClockMapped(block.sample), parts.ear.at_ms(block.sample))
                 next_map = block.sample + _MAP_EVERY_SAMPLES
             for edge in edges:
-                post_edge(edge, parts.ear, post)
+                if edge.kind != "rose" or gate.speaking:
+                    post_edge(edge, parts.ear, post)
             if parts.canceller is not None and parts.canceller.trouble:
                 post(EchoLost(parts.canceller.trouble), clock.now_ms())
                 parts.canceller = None
@@ -92,7 +97,9 @@ async def _after_a_break(blocks: AsyncIterator[Block], ear: Ear) -> AsyncIterato
 def post_edge(edge: VoiceEdge, ear: Ear, post: Post) -> None:
     """Post a detector's finding as a fact at the ADC time of its sample."""
     at_ms, noticed_ms = ear.at_ms(edge.sample), ear.at_ms(edge.noticed_sample)
-    if edge.kind == "started":
+    if edge.kind == "rose":
+        post(SoundRose(edge.sample, round(noticed_ms, 1)), at_ms)
+    elif edge.kind == "started":
         post(SpeechStarted(edge.sample, round(noticed_ms, 1)), at_ms)
     else:
         fact = SpeechPaused(

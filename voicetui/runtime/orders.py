@@ -339,6 +339,11 @@ class Hands(Generic[SoundT]):
         if self.player is not None:
             collect_playback(self.player, self._parts)
 
+    @property
+    def speaking(self) -> bool:
+        """Whether a reply is on the speaker."""
+        return self.player is not None and self.player.busy
+
     def _measure_echo(self, turn: int) -> None:
         canceller = self._parts.canceller
         if canceller is None:
