@@ -15,7 +15,8 @@ AnyFact: TypeAlias = (
     | session.OverlapChosen | session.GapStaged | session.DeviceChosen | session.MicTested | session.StopAsked
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
     | sound.EchoMeasured | sound.EchoLost
-    | listen.SpeechStarted | listen.SoundRose | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed | listen.TurnScored
+    | listen.SpeechStarted | listen.SoundRose | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed
+    | listen.TurnScored
     | reply.ContextReady | reply.ContextAssembled | reply.PrewarmEnded
     | reply.RequestSent | reply.FirstByte | reply.TokensArrived
     | reply.ClauseCut | reply.GenerationEnded | reply.GenerationFailed | reply.GenerationCancelled
