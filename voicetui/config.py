@@ -104,10 +104,12 @@ class Knowledge(_Table, frozen=True):
 
 
 class Record(_Table, frozen=True):
-    """Whether and where sessions are kept."""
+    """Whether and where sessions are kept, how many of them and for how many days (None: all, for ever)."""
 
     on: bool = True
     folder: str | None = None
+    keep: Count | None = None
+    keep_days: Positive | None = None
 
 
 class Spread(_Table, frozen=True):

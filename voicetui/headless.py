@@ -16,6 +16,7 @@ from voicetui.events import Entry
 from voicetui.events.orders import IMPORTED, EndTurn, Reject
 from voicetui.events.session import Fault, Ready, SessionOpened, StopAsked
 from voicetui.events.sound import DeviceLost, DeviceOpened
+from voicetui.keeping import keep_house
 from voicetui.runtime.clock import SystemClock
 from voicetui.runtime.heap import settled
 from voicetui.runtime.log import native_chatter_to
@@ -106,6 +107,8 @@ async def run_headless(
 
     ``refused`` are messages about inputs that could not be used: they are journalled as faults and make the status 1.
     """
+    if choice.record:
+        keep_house(config)
     return await hold(wire(config, choice, SystemClock()), seconds=seconds, json_file=json_file, refused=refused)
 
 

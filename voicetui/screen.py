@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from voicetui.config import Config
+from voicetui.keeping import keep_house
 from voicetui.runtime.heap import settled
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.run import run_screen
@@ -13,6 +14,8 @@ from voicetui.wiring import Choice, load_clips, make_engine
 
 def show(config: Config, choice: Choice, notice: str, present: bool = False) -> int:
     """Open the screen and run the session until the user quits; the exit status."""
+    if choice.record:
+        keep_house(config)
     sounds = load_clips(choice.scenario) if choice.scenario is not None else None
     engine, folder = make_engine(config, choice, sounds)
     options = ScreenOptions(

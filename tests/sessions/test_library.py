@@ -14,6 +14,7 @@ import pytest
 
 from tests.journal_builder import JournalBuilder
 from voicetui.cli import run
+from voicetui.config import ConfigError, parse_config
 from voicetui.events import orders
 from voicetui.events.session import Fault, GapStaged
 from voicetui.journal import library
@@ -21,6 +22,7 @@ from voicetui.journal.append import Journal, JournalWriter
 from voicetui.journal.library import Listed, list_sessions
 from voicetui.journal.shelf import outlived, read_tags, trashed
 from voicetui.journal.sift import instant
+from voicetui.keeping import keep_house
 from voicetui.sound.wav import WavWriter
 
 NOW = datetime(2030, 1, 10, 12, tzinfo=UTC)
@@ -322,6 +324,25 @@ def test_old_sessions_go_but_for_those_that_are_wanted(tmp_path: Path, sessions:
         assert (recordings / "20300103T000000Z-running").exists()
     finally:
         running.close()
+
+
+def test_at_the_start_of_a_session_the_configured_number_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recordings = tmp_path / "recordings"
+    for day in range(1, 5):
+        record(recordings, f"2030010{day}T000000Z-local")
+    folder = f'[record]\nfolder = "{recordings}"\n'
+    keep_house(parse_config(folder, "c.toml"))
+    keep_house(parse_config(folder + "keep = 1\non = false\n", "c.toml"))
+    assert trashed(recordings) == []
+    keep_house(parse_config(folder + "keep = 3\n", "c.toml"))
+    assert [path.name for path in trashed(recordings)] == ["20300101T000000Z-local"]
+    keep_house(parse_config(folder + "keep = 1\n", "c.toml"))
+    assert "20300102T000000Z-local and 1 more" in capsys.readouterr().err
+    keep_house(parse_config('[record]\nfolder = "/nowhere"\nkeep = 1\n', "c.toml"))
+    with pytest.raises(ConfigError, match=r"record\.keep"):
+        parse_config(folder + "keep = 0\n", "c.toml")
 
 
 # ---- checking

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 MARK: Final = "[redacted]"
 _APOSTROPHES: Final = frozenset("'’‘ʼ＇‛´`ʹ′")
+
+_SHORT: Final = 1 << 12
+"""Texts up to this length are remembered: every request repeats those before it."""
 
 Span = tuple[int, int]
 """From the first, to before the last: letters of ``Letters``, or characters of a text."""
@@ -26,6 +30,10 @@ class Letters(NamedTuple):
 
 def letters_of(text: str) -> Letters:
     """What of ``text`` is compared: "Don’t pay $1,200!" is "dontpay1200"."""
+    return _remembered(text) if len(text) <= _SHORT else _letters_of(text)
+
+
+def _letters_of(text: str) -> Letters:
     found: list[str] = []
     starts: list[int] = []
     ends: list[int] = []
@@ -53,6 +61,9 @@ def letters_of(text: str) -> Letters:
         place = end
     breaks.add(len(found))
     return Letters("".join(found), tuple(starts), tuple(ends), frozenset(breaks))
+
+
+_remembered = lru_cache(maxsize=1 << 14)(_letters_of)
 
 
 def _inside_a_word(character: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
@@ -174,11 +175,11 @@ class Blotter:
         found: list[Span] = []
         begin = 0
         for slot, at_ms in reply.pieces:
-            inside = [n for n in range(len(letters.text)) if begin <= letters.starts[n] < begin + len(slot.text)]
-            begin += len(slot.text)
-            if not inside or not self._wanted.of_reply or not self._wanted.touches(at_ms, at_ms):
+            end = begin + len(slot.text)
+            span = (bisect_left(letters.starts, begin), bisect_left(letters.starts, end))
+            begin = end
+            if span[0] == span[1] or not self._wanted.of_reply or not self._wanted.touches(at_ms, at_ms):
                 continue
-            span = (inside[0], inside[-1] + 1)
             if not any(_within([span], place) for place in heard):
                 found.append(span)
         return found
