@@ -40,6 +40,8 @@ from voicetui.runtime.clock import SystemClock
 LENGTHS_MS = (300, 400, 500, 600, 700, 850, 1000)
 """The pauses that every paused sentence is decided with."""
 
+_SCORED_AFTER_MS = 100
+"""The silence after which the model is asked, as configured."""
 _HEARD_MS = 700.0
 _LEAD_MS, _AFTER_MS = 600.0, 1800.0
 _WORDS_MS, _SCORE_MS = 110.0, 60.0
@@ -107,7 +109,9 @@ class Models:
     def hear(self, sound: Pcm16) -> tuple[Edge, ...]:
         """The edges in ``sound``; at each pause the words and the score of all that was said since the first."""
         found, begun = [], None
-        for edge in edges_of(SileroDetector(), sound):
+        detector = SileroDetector()
+        detector.quicken(True)
+        for edge in edges_of(detector, sound):
             begun = edge.sample if begun is None else begun
             found.append(self._edge(edge, sound, begun))
         return tuple(found)
@@ -120,7 +124,8 @@ class Models:
         end = edge.sample + int(self._policy.tail_ms) * _PER_MS
         there = sound[start : min(end, edge.noticed_sample)]
         words = self._recogniser.recognise(there, True)
-        score = self._scorer.run(ScoreTurn(1, 1, start, end), there, start, 0.0).score
+        heard = sound[start : max(edge.noticed_sample, edge.sample + _SCORED_AFTER_MS * _PER_MS)]
+        score = self._scorer.run(ScoreTurn(1, 1, start, end), heard, start, 0.0).score
         return Edge("paused", at_ms, noticed_ms, words.text, words.doubt, score, words.evidence.logprob)
 
 
@@ -252,8 +257,8 @@ def load(path: Path | None) -> list[Heard]:
 
 
 _SILENCES_MS = (200, 300, 400, 500, 600, 700, 800, 1000)
-_AT_ONCE: dict[str, object] = {"turn_end": "model"}
-_OPEN: dict[str, object] = {"turn_end": "model", "reply_wait_ms": 700.0}
+_AT_ONCE: dict[str, object] = {"turn_end": "model", "score_after_ms": float(_SCORED_AFTER_MS)}
+_OPEN = _AT_ONCE | {"reply_wait_ms": 700.0}
 SETTINGS: dict[str, dict[str, object]] = {
     **{f"silence {ms} ms": {"silence_ms": ms} for ms in _SILENCES_MS},
     "silence 300, open": {"silence_ms": 300, "reply_wait_ms": 700.0},

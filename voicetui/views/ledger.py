@@ -14,6 +14,7 @@ from voicetui.events.reply import GenerationCancelled, GenerationEnded, TokensAr
 from voicetui.events.session import Overlap, OverlapChosen, Price, SessionOpened
 from voicetui.events.speak import ClauseBegun, ClauseSynthesized, Discarded
 from voicetui.views.breakdown import difference_ms, finite
+from voicetui.views.partials import Partials, PartialsFold
 from voicetui.views.prewarm import PrewarmFold, Prewarming
 from voicetui.views.retrieval import Retrieval, RetrievalFold
 
@@ -77,6 +78,7 @@ class Ledger(msgspec.Struct, frozen=True):
     wasted_usd_per_1000_turns: float | None = None
     prewarm: Prewarming = Prewarming()
     retrieval: Retrieval = Retrieval()
+    partials: Partials = Partials()
 
 
 _CHARS_PER_TOKEN = 4.0
@@ -146,12 +148,14 @@ class LedgerView:
         self._overlap: Overlap = "full"
         self._prewarm = PrewarmFold()
         self._retrieval = RetrievalFold()
+        self._partials = PartialsFold()
 
     def feed(self, entry: Entry) -> None:
         """Take one entry, in journal order."""
         at_ms, body = finite(entry.at), entry.body
         self._prewarm.feed(entry)
         self._retrieval.feed(entry)
+        self._partials.feed(entry)
         match body:
             case SessionOpened():
                 self._overlap = body.overlap
@@ -207,6 +211,7 @@ class LedgerView:
             wasted_usd_per_1000_turns=_per_1000([turn.wasted_usd for turn in turns], len(tried)),
             prewarm=self._prewarm.snapshot(),
             retrieval=self._retrieval.snapshot(),
+            partials=self._partials.snapshot(),
         )
 
     def _generate(self, order: Generate, at_ms: float | None) -> None:

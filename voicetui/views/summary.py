@@ -17,6 +17,7 @@ from voicetui.views.breakdown import StagesMs, finite
 from voicetui.views.latency import LatencyView, TurnLatency
 from voicetui.views.ledger import Ledger, LedgerView, Speculation, Waste
 from voicetui.views.session_state import FaultSeen, fault_of, staged_gaps_of
+from voicetui.views.partials import Partials
 from voicetui.views.statistics import Stats, statistics
 from voicetui.views.transcript import ReplyLine, Transcript, TranscriptView, UserLine
 from voicetui.views.worth import worth
@@ -102,6 +103,7 @@ class LedgerSummary(msgspec.Struct, frozen=True):
     verdict: str
     prewarmed_tokens: int = 0
     prewarm_wasted_tokens: int = 0
+    partials: Partials = Partials()
 
 
 class Summary(msgspec.Struct, frozen=True):
@@ -334,6 +336,7 @@ def _ledger(ledger: Ledger) -> LedgerSummary:
         verdict=worth(ledger),
         prewarmed_tokens=ledger.prewarm.tokens,
         prewarm_wasted_tokens=ledger.prewarm.wasted_tokens,
+        partials=ledger.partials,
     )
 
 

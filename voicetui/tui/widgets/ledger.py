@@ -74,7 +74,11 @@ def ledger_page(ledger: Ledger, width: int) -> list[Row]:
 
 def _ahead(ledger: Ledger, width: int) -> list[Row]:
     """What was done before there was a request: prompts worked through, notes looked up. Nothing where neither was."""
-    prewarm, notes, rows = ledger.prewarm, ledger.retrieval, list[Row]()
+    prewarm, notes, partials, rows = ledger.prewarm, ledger.retrieval, ledger.partials, list[Row]()
+    if partials.real_time_factor is not None:
+        parts = [("n", str(partials.n)), ("of real time", f"{partials.real_time_factor:.2f}×")]
+        churn = f"{100 * partials.churn:.0f} % of words" if partials.churn is not None else "–"
+        rows += table([("partials", ""), *parts, ("revised", churn)], width)
     if prewarm.tokens:
         parts = [("times", str(prewarm.count)), ("tokens", str(prewarm.tokens))]
         rows += table([("prompt ahead", ""), *parts, ("for nothing", f"{prewarm.wasted_tokens} tokens")], width)
