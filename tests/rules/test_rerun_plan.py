@@ -70,6 +70,14 @@ def test_a_barge_in_and_a_backchannel_keep_their_distance_from_the_start_of_the_
     assert found[1].text == "mm-hmm" and found[3].text == "Stop. What time is it?"
 
 
+def test_a_barge_in_into_a_hole_of_the_reply_is_one() -> None:
+    journal = begun().barge_in("A story.", STORY, onset_ms=1200, stop=-150, said="Stop.", answer=["Yes?"])
+    found = pieces(journal)
+    assert waits(found) == [("idle", 0), ("reply", 1200)]
+    onsets_ms = [piece.at_ms for piece in found]
+    assert not missed(found, onsets_ms, journal.entries)
+
+
 def test_a_pause_in_mid_sentence_stays_inside_the_piece() -> None:
     journal = begun().wait(100)
     journal.superseded("Do you know", "the largest planet?", ["Jupiter."])

@@ -55,6 +55,7 @@ class Course:
         self._begun_ms: dict[int, float] = {}
         self._heard_ms: dict[int, float] = {}
         self._quiet_ms: dict[int, float] = {}
+        self._cut: set[int] = set()
         self._speaking: SpeechStarted | None = None
         self._speaking_ms = 0.0
         self._typed_ms: float | None = None
@@ -111,6 +112,8 @@ class Course:
                 self._heard_ms.setdefault(body.basis.turn, at_ms)
             case PlaybackFinished() | PlaybackCut():
                 self._quiet_ms[body.basis.turn] = at_ms
+                if isinstance(body, PlaybackCut):
+                    self._cut.add(body.basis.turn)
             case _:
                 pass
 
@@ -138,10 +141,12 @@ class Course:
                 heard_ms = self._heard_ms.get(turn)
                 end_ms = at_ms if heard_ms is None else self._quiet_ms.get(turn, at_ms)
                 self.settled_ms.append(end_ms)
+                # A reply that was cut went on until then, though its last sound may have come before a hole in it.
+                until_ms = max(end_ms, at_ms) if turn in self._cut else end_ms
                 if turn in self._begun_ms:
-                    self.answered.append((self._begun_ms[turn], end_ms))
+                    self.answered.append((self._begun_ms[turn], until_ms))
                 if heard_ms is not None:
-                    self.replies.append((heard_ms, end_ms))
+                    self.replies.append((heard_ms, until_ms))
                     if body.outcome == "cut_off":
                         self.cut_off.append(heard_ms)
                     self._heard_ms.pop(turn)
