@@ -73,7 +73,7 @@ def test_the_summary_has_exactly_the_keys_of_the_schema() -> None:
     assert list(summary["ledger"]) == [
         "attempts", "kept", "wasted_tokens", "saved_ms", "turns", "used_tokens", "wasted_ms", "estimated",
         "tokens_per_100_ms", "usd_per_1000_turns", "wasted_usd_per_1000_turns", "discarded", "verdict",
-        "prewarmed_tokens", "prewarm_wasted_tokens",
+        "prewarmed_tokens", "prewarm_wasted_tokens", "partials",
     ]  # fmt: skip
     assert summary["schema"] == 1
 

@@ -16,8 +16,8 @@ from voicetui.views.barge_in import BargeInFigures, BargeInView, Kind, chief_bar
 from voicetui.views.breakdown import StagesMs, finite
 from voicetui.views.latency import LatencyView, TurnLatency
 from voicetui.views.ledger import Ledger, LedgerView, Speculation, Waste
-from voicetui.views.session_state import FaultSeen, fault_of, staged_gaps_of
 from voicetui.views.partials import Partials
+from voicetui.views.session_state import FaultSeen, fault_of, staged_gaps_of
 from voicetui.views.statistics import Stats, statistics
 from voicetui.views.transcript import ReplyLine, Transcript, TranscriptView, UserLine
 from voicetui.views.worth import worth
