@@ -1,5 +1,5 @@
 """Prints what the screen costs, as a table in Markdown: ``python -m tests.tui.cost [talking] [silent] [frames]
-[stalled]``.
+[stalled] [scrub]``.
 
 Each part takes less than two and a half minutes.  Its figures hold for an idle machine: the load of each is shown, and
 beside the frames how evenly this machine does the same small piece of work again and again.
@@ -22,12 +22,14 @@ from statistics import median
 
 from tests.acoustic.conftest import SCRIPT
 from tests.tui.cost.process import load_average
+from tests.tui.cost.scrub import make as make_hour
 from tests.tui.cost.session import CELLS, Ran, Reading, silent, talking
 from tests.tui.terminal import Terminal
 from voicetui.views.statistics import quantile
 
 SILENT_S = 20.0
 FRAMES = 1200
+JUMPS = 200
 TALKING_BAR, SILENT_BAR, FRAME_BAR_MS = 30.0, 15.0, 10.0
 Row = tuple[str, str, str, str, str]
 
@@ -85,7 +87,32 @@ def stall() -> Iterator[Row]:
         yield (f"turn gaps, {name}", gaps, str(len(ran.gaps_ms)), f"{ran.load:.1f}", "unchanged")
 
 
-PARTS: dict[str, Callable[[], Iterator[Row]]] = {"talking": talk, "silent": be_silent, "frames": draw, "stalled": stall}
+def scrub() -> Iterator[Row]:
+    """A recorded hour is opened, and jumped about in."""
+    with tempfile.TemporaryDirectory() as folder:
+        make_hour(Path(folder))
+        path = Path(folder) / "scrub.json"
+        terminal = Terminal("tests.tui.cost.scrub", str(path), folder, str(JUMPS), cells=CELLS)
+        try:
+            while terminal.process.poll() is None:
+                terminal.watch(0.05)
+        finally:
+            terminal.close()
+        told = json.loads(path.read_text("utf-8"))
+    load = f"{load_average():.1f}"
+    opened = f"{told['opened_ms']:.0f} ms, all of it read after {told['read_ms']:.0f} ms"
+    yield (f"a recorded hour ({told['entries']} entries): first picture", opened, "1", load, "< 2000 ms")
+    yield _spread("… a jump to its picture", told["jumps_ms"], load_average(), "< 150 ms")
+    yield ("… memory", f"{told['memory_mb']:.0f} MB", "1", load, "")
+
+
+PARTS: dict[str, Callable[[], Iterator[Row]]] = {
+    "talking": talk,
+    "silent": be_silent,
+    "frames": draw,
+    "stalled": stall,
+    "scrub": scrub,
+}
 
 
 def _demo(*words: str, reading: Reading = "always") -> Ran:

@@ -128,7 +128,7 @@ class EventsScreen(Screen[None]):
         background: $background;
         #both { height: 1fr; layout: horizontal; }
         &.-narrow #both { layout: vertical; }
-        &.-tall ScrubBar { height: 4; }
+        &.-tall ScrubBar, &.-lofty ScrubBar { height: 4; }
         EventDetail { margin-left: 2; }
         &.-narrow EventList, &.-narrow EventDetail { width: 1fr; margin-left: 0; }
     }

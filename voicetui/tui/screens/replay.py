@@ -15,7 +15,7 @@ from voicetui.tui.widgets.scrub_bar import ScrubBar
 class ReplayScreen(LiveScreen):
     """Everything that was seen while the session went on."""
 
-    DEFAULT_CSS = "ReplayScreen { &.-tall ScrubBar { height: 4; } }"
+    DEFAULT_CSS = "ReplayScreen { &.-tall ScrubBar, &.-lofty ScrubBar { height: 4; } }"
 
     def __init__(self, title: str, notice: str) -> None:
         super().__init__(title, notice, actions=REPLAY_ACTIONS)
