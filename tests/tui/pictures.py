@@ -8,6 +8,7 @@ import asyncio
 from pathlib import Path
 
 from tests.tui.compare_stage import compared, fast, slow
+from tests.tui.replay_stage import recorded, replay_on_stage
 from tests.tui.scenes import SCENES
 from tests.tui.stage import on_stage
 
@@ -35,9 +36,19 @@ async def draw_comparison() -> str:
         return screen.app.export_screenshot(title="voicetui compare")
 
 
+async def draw_replay() -> str:
+    """A recorded session, playing on after a barge-in, as SVG."""
+    async with replay_on_stage((120, 36)) as stage:
+        stage.tape.seek(recorded()[0].times[5].reply_start - 1000)
+        await stage.press("space")
+        await stage.pass_ms(1700, step_ms=100)
+        return stage.app.export_screenshot(title="voicetui replay")
+
+
 def main() -> None:
     """Draw them all."""
     FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "replay.svg").write_text(asyncio.run(draw_replay()), "utf-8")
     for name in PICTURES:
         (FOLDER / f"{name}.svg").write_text(asyncio.run(draw(name)), "utf-8")
     (FOLDER / "compare.svg").write_text(asyncio.run(draw_comparison()), "utf-8")
