@@ -45,11 +45,14 @@ def command(arguments: argparse.Namespace) -> int:
 def _tell(recorded: Recorded, json_file: Path | None) -> int:
     """Print what a session without a screen would have printed."""
     from voicetui.headless import Teller, tell_figures, write_summary
+    from voicetui.tui.literal import literal
     from voicetui.views.summary import summarise
 
     print(f"replay of {recorded.name}, {recorded.folder}", file=sys.stderr)
+    if recorded.redactions:
+        print("redacted: words or sound were taken out of it", file=sys.stderr)
     for problem in recorded.problems:
-        print(problem.told, file=sys.stderr)
+        print(literal(problem.told), file=sys.stderr)
     summary = summarise(recorded.entries)
     Teller(lambda first: recorded.entries[first:], sys.stdout, sys.stderr, lambda: summary).tell()
     tell_figures(summary, sys.stderr)

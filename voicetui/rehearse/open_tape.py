@@ -62,6 +62,7 @@ def open_tape(folder: Path, clock_ms: Callable[[], float]) -> Tape:
     tracks = TrackSound(folder, "user"), TrackSound(folder, "reply")
     poll = following.poll if recorded.written else None
     tape = Tape(clock_ms, recorded.entries, *tracks, poll, lambda: following.problems)
+    tape.redacted = bool(recorded.redactions)
     if recorded.written:
         tape.seek(tape.length_ms - BEHIND_MS)
     else:

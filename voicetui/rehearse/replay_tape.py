@@ -100,6 +100,8 @@ class Tape:
         self._jumped = True
         self._levels: tuple[object, Levels] | None = None
         self.muted: frozenset[str] = frozenset()
+        self.redacted = False
+        """Whether words or sound were taken out of it."""
         self.silent = ""
         """Why nothing is heard while it plays; told by whoever plays the sound."""
         self.motion = Motion(0.0, self._looked_ms, 0.0)

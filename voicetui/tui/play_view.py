@@ -30,6 +30,7 @@ class PlayView:
     silent: str
     growing: bool
     closed: bool
+    redacted: bool
     shown: int
     behind: int
     entries: Sequence[Entry]
@@ -59,6 +60,7 @@ def play_view(
         silent=tape.silent,
         growing=tape.growing,
         closed=tape.closed,
+        redacted=tape.redacted,
         shown=tape.shown,
         behind=behind,
         entries=tape.entries,

@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
@@ -29,7 +29,8 @@ def quiet(log: Path | None) -> Iterator[TextIO]:
         sink = os.open(log or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         after.callback(os.close, sink)
         source = 2 if os.isatty(2) and not os.isatty(1) else 1
-        terminal = after.enter_context(os.fdopen(os.dup(source), "w", encoding="utf-8", errors="replace"))
+        terminal = os.fdopen(os.dup(source), "w", encoding="utf-8", errors="replace")
+        after.callback(_close, terminal)
         for descriptor in (1, 2):
             kept = os.dup(descriptor)
             after.callback(os.close, kept)
@@ -51,6 +52,12 @@ def takes_output(stream: TextIO) -> bool:
         return bool(select.select([], [stream.fileno()], [], 0)[1])
     except (OSError, ValueError):
         return True
+
+
+def _close(stream: TextIO) -> None:
+    """A terminal that has gone takes nothing more."""
+    with suppress(OSError):
+        stream.close()
 
 
 def _flush_python() -> None:

@@ -18,6 +18,8 @@ class Transport(Session, Protocol):
     """
 
     muted: frozenset[str]
+    redacted: bool
+    """Whether words or sound were taken out of it."""
 
     def clock_ms(self) -> float:
         """The time of the one who watches."""

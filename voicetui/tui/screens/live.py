@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -31,6 +32,8 @@ class LiveScreen(Screen[None]):
     """What is on while somebody talks."""
 
     AUTO_FOCUS = ""
+    NOTICE_LASTS: ClassVar[bool] = False
+    """Whether the opening notice stays until it is put away, whatever fails meanwhile."""
     DEFAULT_CSS = """
     LiveScreen {
         background: $background;
@@ -65,7 +68,7 @@ class LiveScreen(Screen[None]):
         """The parts, top to bottom."""
         yield StatusLine(self._title_text, self._notice, self._typed_only, id="status")
         yield Meters(id="meters")
-        yield NoticeBar(self._notice, id="notice")
+        yield NoticeBar(self._notice, id="notice", lasting=self.NOTICE_LASTS)
         with Horizontal(id="upper"):
             yield Conversation(id="conversation")
             yield GapPanel(id="gap")

@@ -19,9 +19,11 @@ class NoticeBar(Panel):
 
     DEFAULT_CSS = "NoticeBar { height: auto; max-height: 4; background: $surface; display: none; }"
 
-    def __init__(self, notice: str = "", id: str | None = None) -> None:
+    def __init__(self, notice: str = "", id: str | None = None, lasting: bool = False) -> None:
+        """A ``lasting`` notice is not pushed aside by a fault."""
         super().__init__(id=id)
         self._notice = literal(notice)
+        self._lasting = lasting
 
     def show(self, view: ScreenView, selected: int | None = None) -> bool:
         """Appear with what there is to say, or go; whether there is any."""
@@ -54,7 +56,7 @@ class NoticeBar(Panel):
         if view.failure:
             said = [Run("✖ the session failed: ", "alert"), Run(literal(view.failure))]
             return [*said, Run("  → its log tells more", "notice")], "q leaves"
-        if view.fault is not None:
+        if view.fault is not None and not (self._lasting and self._notice):
             stage = f"{literal(view.fault.stage)}: " if view.fault.stage else ""
             said = [Run(f"✖ {stage}", "alert"), Run(literal(view.fault.message))]
             remedy = f"  → {literal(view.fault.remedy)}" if view.fault.remedy else ""

@@ -119,6 +119,9 @@ def _title(play: PlayView, width: int) -> tuple[str, str]:
         simulated = any(each.simulated and each.name == play.opened.tier for each in play.opened.tiers)
         day, _, time = literal(play.opened.started_utc).partition("T")
         notes += [f"{day} {time[:5]} UTC", f"tier {tier}{', simulated' if simulated else ''}"]
+        notes += ["imported"] if play.opened.source == "imported" else []
+        notes += [f"re-run of {literal(play.opened.parent)}"] if play.opened.parent else []
+    notes += ["redacted"] if play.redacted else []
     if play.growing:
         notes.append("still being written")
     elif not play.closed:
