@@ -108,19 +108,19 @@ def refused(capsys: pytest.CaptureFixture[str], config: Path, *arguments: str) -
     return capsys.readouterr().err
 
 
-def judge(entries: tuple[Entry, ...], lost_ms: float = 0.0) -> None:
+def judge(entries: tuple[Entry, ...], lost_ms: float = 0.0, within_ms: float = WITHIN_MS) -> None:
     """The call's own figures are found again; of the first utterance's end ``lost_ms`` at most are not heard."""
     found = list(fold_latency(entries))
     assert [turn.outcome for turn in found] == ["completed", "interrupted", "completed"]
     gaps = [turn.gap_ms for turn in found if turn.gap_ms is not None]
-    assert 620 - WITHIN_MS <= gaps[0] <= 620 + lost_ms + WITHIN_MS
-    assert gaps[1:] == pytest.approx([-150, 450], abs=WITHIN_MS)
+    assert 620 - within_ms <= gaps[0] <= 620 + lost_ms + within_ms
+    assert gaps[1:] == pytest.approx([-150, 450], abs=within_ms)
     assert [turn.overlaps_user for turn in found] == [False, True, False]
     barge_ins = [one for turn in fold_barge_ins(entries).values() for one in turn]
     assert [one.kind for one in barge_ins] == ["bid", "backchannel"]
-    assert barge_ins[0].onset_ms == pytest.approx(1500, abs=WITHIN_MS)
-    assert barge_ins[0].stop_ms == pytest.approx(300, abs=WITHIN_MS)
-    assert barge_ins[1].onset_ms == pytest.approx(1200, abs=WITHIN_MS)
+    assert barge_ins[0].onset_ms == pytest.approx(1500, abs=within_ms)
+    assert barge_ins[0].stop_ms == pytest.approx(300, abs=within_ms)
+    assert barge_ins[1].onset_ms == pytest.approx(1200, abs=within_ms)
 
 
 def test_a_stereo_call_has_its_gaps_its_overlap_and_its_interruption(
@@ -172,11 +172,9 @@ def test_utterances_can_be_cut_from_the_track_as_live_ones(session: tuple[Path, 
     assert len(ends) == len(starts) and all(sample <= len(samples) for sample in ends)
 
 
-@pytest.mark.parametrize(
-    ("rate_hz", "subtype", "suffix"), [(8_000, "PCM_16", "wav"), (44_100, "FLOAT", "wav"), (48_000, "PCM_24", "flac")]
-)
-def test_calls_come_in_many_formats(call: Call, config: Path, rate_hz: int, subtype: str, suffix: str) -> None:
-    _, entries = imported(config, str(call.write(config.parent / f"call.{suffix}", rate_hz, subtype)))
+@pytest.mark.parametrize(("rate_hz", "subtype"), [(8_000, "PCM_24"), (44_100, "FLOAT")])
+def test_calls_come_in_many_formats(call: Call, config: Path, rate_hz: int, subtype: str) -> None:
+    _, entries = imported(config, str(call.write(config.parent / "call.wav", rate_hz, subtype)))
     judge(entries, lost_ms=100 if rate_hz == 8_000 else 0)  # the s of "France" lies above what 8 kHz can carry
 
 
@@ -188,6 +186,17 @@ def test_a_line_that_hisses_changes_little(call: Call, config: Path) -> None:
     )
     _, entries = imported(config, str(made.write(config.parent / "call.wav")))
     judge(entries)
+
+
+def test_the_other_side_in_ones_channel_is_not_ones_speech(
+    call: Call, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made, gain = Call(SECONDS), 0.1
+    made.user = as_pcm(call.user.astype(np.float64) + gain * call.reply)
+    made.reply = as_pcm(call.reply.astype(np.float64) + gain * call.user)
+    _, entries = imported(config, str(made.write(config.parent / "call.wav")))
+    judge(entries, within_ms=40)  # what is soft is hard to tell from a leak
+    assert "The other side leaks into the user's channel" in capsys.readouterr().err
 
 
 def test_two_mono_files_may_be_swapped_and_of_different_lengths(call: Call, config: Path) -> None:

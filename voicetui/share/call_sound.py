@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from voicetui.listen.levels import HOP_SAMPLES, SILENCE_DBFS, LevelTrack
 from voicetui.listen.vad import SileroDetector
 from voicetui.ports import RATE_HZ, Pcm16, SoundError, VoiceEdge
 from voicetui.share.call_turns import Stretch
+from voicetui.share.crosstalk import is_leak, leaked
 from voicetui.sound.pieces import SoundFile, open_sound
 from voicetui.sound.rates import ResampleStream, to_int16
 from voicetui.sound.wav import WavWriter
@@ -113,9 +114,38 @@ def listen(side: Side, track: WavWriter) -> Heard:
             levels.append(level_track.feed(samples).astype(np.float32))
         opened = DeviceOpened("input", file.path.name, "imported", file.rate_hz, file.channels, 0.0, "counted")
         note = file.note
+    return Heard(_pairs(edges, detector), np.concatenate(levels), opened, note)
+
+
+def without_leak(side: Side, own: Heard, other: Heard) -> Heard | None:
+    """What is heard of a side once the other's leak is silenced; None where nothing was taken for speech that is leak.
+
+    A clean recording is thus heard as the live ear hears it. Raises ``SoundError``.
+    """
+    leak = leaked(own.levels, other.levels)
+    if not any(is_leak(own.levels, leak, *_hops(pair)) for pair in own.edges):
+        return None
+    detector = SileroDetector()
+    edges: list[VoiceEdge] = []
+    at = 0
+    with open_sound(side.path) as file:
+        for samples in _channel(file, side.channel):
+            hop = np.arange(at, at + len(samples)) // HOP_SAMPLES
+            silent = leak[np.minimum(hop, len(leak) - 1)]
+            edges += detector.feed(np.where(silent, np.int16(0), samples))
+            at += len(samples)
+    leak = leaked(own.levels, other.levels, reach=2)
+    return replace(own, edges=_pairs(edges, detector), levels=np.where(leak, np.float32(SILENCE_DBFS), own.levels))
+
+
+def _pairs(edges: list[VoiceEdge], detector: SileroDetector) -> tuple[tuple[VoiceEdge, VoiceEdge], ...]:
     closing = detector.drop()
-    edges += [closing] if closing is not None else []
-    return Heard(tuple(zip(edges[::2], edges[1::2], strict=True)), np.concatenate(levels), opened, note)
+    edges = [*edges, closing] if closing is not None else edges
+    return tuple(zip(edges[::2], edges[1::2], strict=True))
+
+
+def _hops(pair: tuple[VoiceEdge, VoiceEdge]) -> tuple[int, int]:
+    return pair[0].sample // HOP_SAMPLES, -(-pair[1].sample // HOP_SAMPLES)
 
 
 def spoken_stretches(heard: Heard) -> list[Stretch]:
@@ -126,7 +156,7 @@ def spoken_stretches(heard: Heard) -> list[Stretch]:
 def audible_stretches(heard: Heard) -> list[Stretch]:
     """When a reply was heard: from its first audible 5 ms near where the detector found speech to the last."""
     found: list[Stretch] = []
-    hops = [(each[0].sample // HOP_SAMPLES, -(-each[1].sample // HOP_SAMPLES)) for each in heard.edges]
+    hops = [_hops(pair) for pair in heard.edges]
     limit_dbfs = max(AUDIBLE_DBFS, _room_dbfs(heard.levels, hops) + _ABOVE_ROOM_DB)
     for place in range(len(hops)):
         lowest = found[-1].end_ms * RATE_HZ / 1000 / HOP_SAMPLES if found else 0

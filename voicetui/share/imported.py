@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from voicetui.journal.append import Journal, JournalWriter
 from voicetui.ports import SoundError
 from voicetui.share.call_journal import Call, call_records, opened
-from voicetui.share.call_sound import Sides, audible_stretches, listen, spoken_stretches
+from voicetui.share.call_sound import Sides, audible_stretches, listen, spoken_stretches, without_leak
 from voicetui.share.call_turns import call_turns
+from voicetui.share.crosstalk import UNDER_DB
 from voicetui.sound.wav import WavWriter
 
 
@@ -56,8 +57,17 @@ def _import(sides: Sides, folder: Path, started_utc: str, program: str) -> Impor
         reply_track.close()
     if not user.edges and not (reply and reply.edges):
         raise SoundError(f"Nobody speaks in {sides.user.path}, as far as the detector can tell. Is it the right file?")
+    leaks = []
+    if sides.reply is not None and reply is not None:
+        cleaner = without_leak(sides.user, user, reply), without_leak(sides.reply, reply, user)
+        leaks = ["user's" if number == 0 else "reply's" for number, heard in enumerate(cleaner) if heard is not None]
+        user, reply = cleaner[0] or user, cleaner[1] or reply
     notes = [*sides.notes, *(f"{each.opened.name}: {each.note}." for each in (user, reply) if each and each.note)]
     notes += ["Nobody speaks on the user's side; --swap exchanges the sides."] if not user.edges else []
+    notes += [
+        f"The other side leaks into the {side} channel: what is {UNDER_DB:.0f} dB below it was left out."
+        for side in leaks
+    ]
     notes += ["Nobody speaks on the reply's side."] if reply is not None and not reply.edges else []
     turns = call_turns(spoken_stretches(user), audible_stretches(reply) if reply is not None else [])
     call = Call(
