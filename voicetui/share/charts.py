@@ -25,6 +25,8 @@ PEOPLE_MS = 200.0
 _BIN_MS = 50.0
 """Divides the edges of every band, so that a column stands in one of them."""
 _EDGES_MS = [each.upto_ms for each in BANDS if math.isfinite(each.upto_ms)]
+_LINES_MS = [*_EDGES_MS, 2000.0, 2500.0, MOST_SCALE_MS]
+"""What a scale has lines at."""
 
 
 def svg(height: int, label: str, *pieces: Piece | Sequence[Piece], cls: str = "") -> Html:
@@ -127,7 +129,7 @@ def _zones(most_ms: float, floor: float) -> list[Html]:
 
 def _scale(most_ms: float, floor: float, beyond: bool) -> list[Html]:
     marks: list[Html] = [h("line", x1="0", x2="100%", y1=floor, y2=floor, cls="axis")]
-    for at_ms in (0.0, *_EDGES_MS, 2000.0, 2500.0, 3000.0):
+    for at_ms in (0.0, *_LINES_MS):
         if at_ms <= most_ms:
             x = at_ms / most_ms * 100
             anchor = "start" if at_ms == 0 else "end" if x > 97 else "middle"
@@ -152,7 +154,7 @@ class _Bars:
 
     def edges_ms(self) -> list[float]:
         """Where the scale has a line."""
-        return [edge_ms for edge_ms in (*_EDGES_MS, 2000.0, 3000.0) if edge_ms <= self.most_ms]
+        return [edge_ms for edge_ms in _LINES_MS if edge_ms <= self.most_ms]
 
     def scale(self, beyond: bool) -> Html:
         """The numbers beside the lines; the topmost has a plus where gaps go ``beyond``."""
@@ -185,7 +187,8 @@ class _Bars:
 def turn_bars(turns: Sequence[TurnLatency], barge_ins: dict[int, tuple[BargeInFigures, ...]]) -> Html:
     """The gap of every turn in order, one bar each: what is uneven shows. Turns without one have a mark instead."""
     gaps_ms = [turn.gap_ms for turn in turns if turn.gap_ms is not None]
-    bars = _Bars(scale_ms(gaps_ms), written=len(turns) <= 8)
+    longest_ms = min(max(gaps_ms, default=0.0), MOST_SCALE_MS)
+    bars = _Bars(next(edge_ms for edge_ms in _LINES_MS if longest_ms <= edge_ms), written=len(turns) <= 8)
     slot = 100 / max(1, len(turns))
     every = next(step for step in (1, 5, 10, 20, 50, 100, 200, 500, 1000, 10**9) if len(turns) / step <= 20)
     lines = [bars.floor, *(bars.floor - bars.height(edge_ms) for edge_ms in bars.edges_ms())]

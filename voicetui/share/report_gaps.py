@@ -63,7 +63,7 @@ def stats_table(facts: SessionFacts) -> Html:
         rows.append(("all counted turns", _stats(real, facts)))
         warm = [turn for turn in real if not turn.cold]
         if warm and len(warm) < len(real):
-            rows.append(("without the cold ones (first request, or a new connection)", _stats(warm, facts)))
+            rows.append(("warm turns only", _stats(warm, facts)))
         kinds = list(dict.fromkeys((turn.tier, facts.modes.get(turn.turn, "")) for turn in real))
         for tier, mode in kinds if len(kinds) > 1 else []:
             own = [turn for turn in real if (turn.tier, facts.modes.get(turn.turn, "")) == (tier, mode)]
@@ -80,11 +80,13 @@ def stats_table(facts: SessionFacts) -> Html:
         for name, stats in rows
     ]
     few = too_few(rows[0][1]) if rows else ""
+    cold = sum(turn.cold for turn in real)
     largest = facts.rhythm()
     notes = [
         f"{few[0].upper()}{few[1:]}. " if few else "",
         "IQR: the middle half spans that much. Rhythm: the mean change from one turn to the next",
         f", the largest {ms(largest.largest)}." if largest else ".",
+        f" Cold (the first request, or over a new connection): {count(cold, 'turn')} of {len(real)}." if cold else "",
     ]
     return h("div", table(head, body), h("p", notes, cls="dim small")) if rows else h("p", "No gap counts.", cls="dim")
 
@@ -147,7 +149,8 @@ def stages_section(facts: SessionFacts) -> list[Piece]:
     names = (*STAGES, "unaccounted")
     known = [turn for turn in real if all(_part(turn, name) is not None for name in names)]
     if not known:
-        reason = "gaps that are staged are made by no stage" if facts.staged else "no counted turn has them all"
+        reason = "a recorded call does not tell" if facts.imported else "no counted turn has them all"
+        reason = "gaps that are staged are made by no stage" if facts.staged else reason
         return [h("p", f"Not known: {reason}.", cls="dim")]
     mean_ms = math.fsum(turn.gap_ms or 0.0 for turn in known) / len(known)
     rows, nothing, from_ms = [], [], 0.0
@@ -209,6 +212,8 @@ def stage_line(turn: TurnLatency) -> str:
     if turn.gap_ms is None or turn.staged:
         return ""
     parts = [(STAGE_WORDS[name][0], _part(turn, name)) for name in (*STAGES, "unaccounted")]
-    known = [f"{word} {value:.0f}" for word, value in parts if value]
-    unknown = [f"{word} not known" for word, value in parts if value is None]
-    return " · ".join([*known, *unknown]) + " ms" if known or unknown else ""
+    unknown = [word for word, value in parts if value is None]
+    if len(unknown) >= len(STAGES):
+        return ""
+    known = " · ".join(f"{word} {value:.0f}" for word, value in parts if value)
+    return known + " ms" + ("; not known: " + ", ".join(unknown) if unknown else "")

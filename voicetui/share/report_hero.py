@@ -62,6 +62,10 @@ def chief_stats(facts: SessionFacts) -> tuple[Stats, bool]:
 def what_it_is(facts: SessionFacts) -> list[Piece]:
     """Who talked to what, when, for how long."""
     opened, summary = facts.opened, facts.summary
+    if facts.imported and opened is not None:
+        begins = f"A call recorded elsewhere, {lasted(facts.end_ms)} long, imported on "
+        ends = ". What its sound tells is all that is known of it: no words, no stages."
+        return [begins, said(date(opened.started_utc), 40), ends]
     if opened is None:
         return ["A recorded conversation whose beginning is not in the journal; ", lasted(facts.end_ms), " long."]
     start = _SOURCES.get(opened.source)
@@ -80,7 +84,7 @@ def what_it_is(facts: SessionFacts) -> list[Piece]:
         " ",
         *tier,
         f", overlap mode {summary.overlap}, for {lasted(facts.end_ms)} on ",
-        h("bdi", date(opened.started_utc)),
+        said(date(opened.started_utc), 40),
         ".",
         *([" Its parent is session ", said(opened.parent, 80), "."] if opened.parent else []),
     ]
@@ -149,7 +153,13 @@ def tiles(facts: SessionFacts, stats: Stats, staged: bool) -> Html:
         ),
         ("max", ms(stats.max), band(stats.max).word if stats.max is not None else ""),
         ("rhythm", ms(stats.rhythm), f"largest change {ms(rhythm.largest)}" if rhythm else "it takes two turns"),
-        ("cut-offs", str(cut_offs), f"of {count(len(others), 'turn')}: answered too early"),
+        (
+            "cut-offs",
+            "–" if facts.imported else str(cut_offs),
+            "not known: the sound does not tell"
+            if facts.imported
+            else f"of {count(len(others), 'turn')}: answered too early",
+        ),
         ("collisions", str(collisions), "the person spoke again while waiting"),
         ("stop", ms(stops.p50), f"median, n = {count(stops.n, 'interruption')}" if stops.n else "nobody interrupted"),
     ]
@@ -180,7 +190,8 @@ def meaning(facts: SessionFacts, stats: Stats, staged: bool) -> str:
     never = "and it never answered into an unfinished sentence"
     hasty = f"and in {cut} of {count(total, 'turn')} it answered into an unfinished sentence"
     made_up = "; all this with the made-up times of a simulated tier" if facts.summary.simulated else ""
-    sentence = f"{few}{lead}{late}, {hasty if cut else never}{made_up}."
+    beside = "" if facts.imported else f", {hasty if cut else never}"
+    sentence = f"{few}{lead}{late}{beside}{made_up}."
     return sentence[0].upper() + sentence[1:]
 
 

@@ -52,7 +52,7 @@ def overview(sessions: Sequence[SessionFacts], against: Sequence[Against]) -> Ht
     ]
     head = h("header", h("p", "voicetui report", cls="kicker"), h("h1", count(len(sessions), "session")), cls="top")
     rows = [_row(facts, number) for number, facts in enumerate(sessions, 1)]
-    pieces = [h("section", table(_HEAD, rows), h("p", _NO_MEASUREMENT, cls="small"), strips)]
+    pieces = [h("section", table(_HEAD, rows, "wide"), h("p", _NO_MEASUREMENT, cls="small"), strips)]
     if compared:
         pieces.append(h("section", h("h3", "Turn by turn, as far as they are the same conversation"), compared))
     return h("article", head, pieces)

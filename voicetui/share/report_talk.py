@@ -22,8 +22,9 @@ _ROOM = 500_000
 def talk_section(facts: SessionFacts) -> list[Piece]:
     """All lines of the conversation, in order."""
     lines = facts.transcript.lines
-    if not lines:
-        return [h("p", "Nothing was said.", cls="dim")]
+    if not lines or facts.imported:
+        nothing = "Not known: a recorded call has no words here." if facts.imported else "Nothing was said."
+        return [h("p", nothing, cls="dim")]
     most = min(4000, max(200, _ROOM // len(lines)))
     turns = {turn.turn: turn for turn in facts.turns}
     written = [_line(facts, turns, line, most) for line in lines]

@@ -93,7 +93,7 @@ def _card(facts: SessionFacts, board: Board, turn: TurnLatency, after_ms: float)
     return h(
         "figure",
         h("p", head, cls="cardhead"),
-        h("p", "“", said(user.text, 160), "”", cls="quote") if user else None,
+        h("p", "“", said(user.text, 160), "”", cls="quote") if user is not None and user.text else None,
         turn_lanes(board, turn, _room(stretch)),
         h("figcaption", stage_line(turn) or None),
         cls="card",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from voicetui.events import Entry
-from voicetui.events.orders import Commit
+from voicetui.events.orders import IMPORTED, Commit
 from voicetui.events.session import Overlap, OverlapChosen, Ready, SessionClosed, SessionOpened
 from voicetui.journal.codec import Header
 from voicetui.journal.read import Problem
@@ -49,6 +49,11 @@ class SessionFacts(msgspec.Struct, frozen=True):
     closed: str
     written: bool
     end_ms: float
+
+    @property
+    def imported(self) -> bool:
+        """Whether it is a call that was recorded elsewhere: no words, no stages, no decisions are known of it."""
+        return self.opened is not None and self.opened.source == IMPORTED
 
     @property
     def users(self) -> dict[int, UserLine]:
