@@ -25,7 +25,7 @@ async def draw() -> bytes:
         journal = with_opening(conversation().closed(), source="demo")
         file.write_text(report_html([facts_of(journal, "20300101T000000Z-local")], "voicetui"), "utf-8")
         async with page_at(f"file://{file}", Path(folder) / "browser") as page:
-            assert await page.wait_for("document.readyState === 'complete'", 20)
+            assert await page.wait_for("document.readyState === 'complete' && location.href.includes('report')", 20)
             features = [{"name": "prefers-color-scheme", "value": "light"}]
             await page.ask("Emulation.setEmulatedMedia", features=features)
             width, height = SIZE

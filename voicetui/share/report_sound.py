@@ -49,7 +49,7 @@ def _encoded(tracks: Tracks) -> tuple[str, str, bytes]:
         if subtype in soundfile.available_subtypes(form):
             file = io.BytesIO()
             with soundfile.SoundFile(file, "w", RATE_HZ, 2, subtype, format=form) as out:
-                for piece in tracks.pieces():
+                for piece in tracks.sound():
                     out.write(piece)
             return mime, name, file.getvalue()
     raise SoundError("This libsndfile can write neither Ogg Vorbis, FLAC nor WAV. Leave out --audio")

@@ -57,11 +57,15 @@ class Tracks:
             "<4sI4s4sIHHIIHH4sI", b"RIFF", size + _HEADER - 8, b"WAVE", b"fmt ", 16, 1, 2, RATE_HZ,
             RATE_HZ * _FRAME_BYTES, _FRAME_BYTES, 16, b"data", size,
         )  # fmt: skip
+        for sound in self.sound():
+            yield sound.astype("<i2", copy=False).tobytes()
+
+    def sound(self) -> Iterator[NDArray[np.int16]]:
+        """The sound as int16 [n, 2] after int16 [n, 2], ``frames`` in all. Raises ``SoundError``."""
         sides = [_Side(paths) for paths in self.paths]
         for at in range(0, self.frames, _PIECE):
             count = min(_PIECE, self.frames - at)
-            frames: NDArray[np.int16] = np.stack([side.take(count) for side in sides], axis=1)
-            yield frames.astype("<i2", copy=False).tobytes()
+            yield np.stack([side.take(count) for side in sides], axis=1)
 
 
 class _Side:
