@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from voicetui.journal.append import JOURNAL_NAME
+from voicetui.journal.atomic import write_private
 
 
 class WriteError(Exception):
@@ -38,24 +37,13 @@ def check_target(path: Path, mark: str) -> None:
 
 
 def write_whole(path: Path, data: bytes, mark: str) -> None:
-    """Write ``data`` to ``path`` in one step, so that half a file is never seen there. Raises ``WriteError``."""
+    """Write ``data`` to ``path`` in one step, for its owner's eyes; half a file is never seen there.
+
+    Raises ``WriteError``.
+    """
     check_target(path, mark)
-    half = ""
     try:
-        number, half = tempfile.mkstemp(prefix=f".{path.name[:60]}.", dir=path.parent)
-        with os.fdopen(number, "wb") as file:
-            file.write(data)
-        os.chmod(half, 0o666 & ~_umask())  # noqa: PTH101
-        os.replace(half, path)  # noqa: PTH105
+        write_private(path, data)
     except OSError as error:
-        if half:
-            Path(half).unlink(missing_ok=True)
         reason = error.strerror or error
         raise WriteError(f"{path} cannot be written: {reason}. Choose a place where you may write.") from error
-
-
-def _umask() -> int:
-    """What this process takes from the permissions of new files."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
