@@ -76,7 +76,7 @@ def plan_redaction(folder: Path, wanted: Wanted, at_utc: str) -> Plan:
         raise RecordedError(f"{folder.name} is being written. End that session first, then redact it.")
     lines = Lines(_read(folder / JOURNAL_NAME))
     spoken = texts_of(lines, _KNOWN)
-    before = [(slot, slot.text) for slot in spoken.slots()]
+    before = [(slot, slot.text) for slot in (*spoken.slots(), *spoken.pieces())]
     blotter = Blotter(spoken, wanted)
     blotter.run()
     touch_odd(lines, blotter.words)

@@ -21,6 +21,8 @@ FREE: Final[dict[str, tuple[str, ...]]] = {
     "end_turn": ("reason",),
     "device_opened": ("name",),
     "device_lost": ("name", "reason"),
+    "device_chosen": ("name",),
+    "use_device": ("name",),
 }
 """Fields of other records that may repeat what was said; all further ones hold the program's own words."""
 
@@ -100,12 +102,15 @@ class Spoken:
     maps: list[tuple[float, int]] = field(default_factory=list)
     taken_back: set[int] = field(default_factory=set)
 
+    def pieces(self) -> Iterator[Slot]:
+        """Every place that holds only a piece of a text, often of a word."""
+        yield from (slot for reply in self.replies.values() for slot, _ in (*reply.pieces, *reply.reasoning))
+
     def slots(self) -> Iterator[Slot]:
-        """Every place by itself."""
+        """Every place that holds a whole text."""
         for utterance in self.utterances.values():
             yield from utterance.slots
         for reply in self.replies.values():
-            yield from (slot for slot, _ in (*reply.pieces, *reply.reasoning))
             for clause in reply.clauses.values():
                 yield from (*clause.written, *clause.said)
             yield from reply.heard
