@@ -290,7 +290,7 @@ def test_a_name_is_taken_once_and_must_be_one(call: Call, config: Path, capsys: 
     assert run(["import", file, "--config", str(config)]) == 0
     said = capsys.readouterr()
     folder = Path(said.out.strip())
-    assert folder.name.endswith("Z-imported") and "3 turns, gap p50" in said.err
+    assert folder.name.endswith("Z-imported") and "turns: 3, gap p50" in said.err
     before = (folder / "journal.jsonl").read_bytes()
     assert run(["import", file, "--name", folder.name, "--config", str(config)]) == 1
     assert "exists already" in capsys.readouterr().err

@@ -53,7 +53,7 @@ def command(arguments: argparse.Namespace) -> int:
     gap = summary.gap_ms
     middle = f"gap p50 {gap.p50:.0f} ms, n = {gap.n}" if gap.p50 is not None else "no gap"
     print(
-        f"{len(summary.turns)} turns, {middle}, {summary.collisions} collisions; computed from the sound alone",
+        f"turns: {len(summary.turns)}, {middle}, collisions: {summary.collisions}; computed from the sound alone",
         file=sys.stderr,
     )
     print(imported.folder)
