@@ -14,7 +14,6 @@ import heapq
 import msgspec
 
 from voicetui.conversation.decide import decide
-from voicetui.conversation.lookup import is_awaited
 from voicetui.conversation.state import Reply, State
 from voicetui.events import Basis, Entry, Fact, Order
 from voicetui.events.orders import (
@@ -148,7 +147,7 @@ class _Run:
             last_ms = decision.told_ms
         else:
             self._fire_until(last_ms if self._episode.ends_ms is None else self._episode.ends_ms)
-        self._still_open()
+        self._check(self._now_ms, heard=True)
         return EpisodeRun(
             given=tuple(self._given),
             recorded=tuple(self._twins.recorded),
@@ -253,9 +252,7 @@ class _Run:
     def _ask(self, order: Asked, recorded: RecordedOrder | None, on_time: bool) -> None:
         if recorded is None:
             self._unanswered.append(order)
-            utterance = self._state.utterance
-            if isinstance(order, Transcribe) and utterance is not None and utterance.over and not utterance.bid:
-                self._stop("what was said over the reply is transcribed at another time")
+            self._not_asked_then(order)
             return
         answer = self._twins.answer_to(recorded.order)
         if answer is None or on_time:
@@ -265,6 +262,23 @@ class _Run:
             self._skipped.add(answer.entry.seq)
             self._moved = True
             self._post(self._now_ms + max(0.0, answer.told_ms - recorded.at_ms), fact)
+
+    def _not_asked_then(self, order: Asked) -> None:
+        """Nobody knows the answer, nor when it would have come: a partial transcript alone decides nothing, unless it
+        is of speech over a reply.
+        """
+        utterance = self._state.utterance
+        match order:
+            case Transcribe() if order.end_sample is not None:
+                self._stop("the words up to that pause were not transcribed", commit=True)
+            case Transcribe() if utterance is not None and utterance.over and not utterance.bid:
+                self._stop("what was said over the reply is transcribed at another time")
+            case ScoreTurn():
+                self._stop("the end-of-turn model was not asked then", commit=True)
+            case AssembleContext():
+                self._stop("the notes were not asked then", commit=True)
+            case _:
+                pass
 
     def _post(self, at_ms: float, fact: Fact) -> None:
         self._posted += 1
@@ -284,11 +298,7 @@ class _Run:
         self._tainted.setdefault(basis, order)
 
     def _committed(self, before: State, order: Commit) -> None:
-        utterance = before.utterance
-        scoring = utterance.pause.scoring if utterance is not None and utterance.pause is not None else 0
-        if scoring and any(isinstance(each, ScoreTurn) and each.request == scoring for each in self._unanswered):
-            self._stop("the end-of-turn model was not asked then", commit=True)
-        elif order.basis in self._tainted and not _can_be_heard(before.draft):
+        if order.basis in self._tainted and not _can_be_heard(before.draft):
             self._stop(_why(self._tainted[order.basis]), commit=True)
 
     def _check(self, now_ms: float, heard: bool = False) -> None:
@@ -305,17 +315,6 @@ class _Run:
     def _stop(self, why: str, commit: bool = False) -> None:
         if self._unknown is None:
             self._unknown = Unknown(self._now_ms, why, commit)
-
-    def _still_open(self) -> None:
-        self._check(self._now_ms, heard=True)
-        utterance = self._state.utterance
-        if self._unknown is not None or utterance is None or utterance.speaking or not self._unanswered:
-            return
-        newest = [each.request for each in self._unanswered if isinstance(each, Transcribe)]
-        if utterance.request in newest and not utterance.settled:
-            self._stop("the words up to there were not transcribed", commit=True)
-        elif is_awaited(self._state):
-            self._stop("the notes were not asked then", commit=True)
 
 
 def _can_be_heard(draft: Reply | None) -> bool:
