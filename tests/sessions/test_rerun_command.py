@@ -107,6 +107,8 @@ def test_a_tier_that_is_not_configured_is_answered_with_the_known_ones(
         (("--set", "conversation.tier=fats"), "there is no such tier"),
         (("--pace", "fast"), "invalid choice"),
         (("--json", "nowhere/out.json"), "its folder does not exist"),
+        (("--json", "/"), "is a folder"),
+        (("--gap", "soon"), "found 'soon'"),
     ],
 )
 def test_a_wrong_call_is_answered_with_2(
@@ -116,6 +118,15 @@ def test_a_wrong_call_is_answered_with_2(
     assert rerun(tmp_path, *flags) == 2
     shown = capsys.readouterr()
     assert says in shown.err and not shown.out
+
+
+@pytest.mark.parametrize("flags", [("--tier", "local"), ("--gap", "300"), ("--no-record",), ("--overlap", "none")])
+def test_what_only_a_rerun_can_do_is_not_ignored_without_it(
+    tmp_path: Path, flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["replay", str(session(tmp_path)), "--headless", *flags]) == 2
+    shown = capsys.readouterr()
+    assert f"{flags[0]} changes nothing in what was recorded. Use it with --rerun." in shown.err and not shown.out
 
 
 def built_in() -> Config:

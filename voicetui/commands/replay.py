@@ -15,6 +15,7 @@ from types import ModuleType
 WAYS: tuple[str, ...] = ("redecide", "rerun")
 """The flags there are, of which one can be given."""
 _VIEW = "view"
+_OF_A_RERUN = ("tier", "overlap", "gap", "no_record", "speaker")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,9 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Show the session, or what the flag says; the exit status."""
-    if arguments.set and arguments.way == _VIEW:
-        ways = " or ".join(f"--{way}" for way in WAYS)
-        print(f"voicetui: --set changes nothing in what was recorded. Use it with {ways}.", file=sys.stderr)
+    given = [f"--{name.replace('_', '-')}" for name in ("set", *_OF_A_RERUN) if getattr(arguments, name, None)]
+    if given and arguments.way == _VIEW:
+        ways = " or ".join(f"--{way}" for way in WAYS) if given == ["--set"] else "--rerun"
+        print(f"voicetui: {given[-1]} changes nothing in what was recorded. Use it with {ways}.", file=sys.stderr)
         return 2
     return int(_part(arguments.way).command(arguments))
 

@@ -53,6 +53,9 @@ def command(arguments: argparse.Namespace) -> int:
     if json_file is not None and not json_file.parent.is_dir():
         print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
         return 2
+    if json_file is not None and json_file.is_dir():
+        print(f"voicetui: {json_file} is a folder. Name a file in it.", file=sys.stderr)
+        return 2
     found = load_config(arguments.config)[0]
     recorded = open_recorded(find_session(arguments.session, recordings_folder(found)))
     config = _config(found, recorded, arguments)
@@ -211,7 +214,8 @@ def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pac
     from voicetui.views.session_state import staged_gaps_of
 
     what = "its whole track" if pace == "tape" else f"{len(plan.pieces)} pieces of what was said and typed"
-    _tell(f"Re-run of {recorded.name}: {what}, in real time.")
+    took_s = max((entry.at for entry in recorded.entries), default=0.0) / 1e3
+    _tell(f"Re-run of {recorded.name}: {what}, in real time; it took {took_s:.0f} s there.")
     opened = recorded.opened
     if opened is None:
         _tell("Its journal has lost how it began: it is answered with the configuration found here.")
