@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,9 +147,10 @@ def _until(text: str) -> datetime:
 
 def _instant(text: str, end: bool) -> datetime:
     from voicetui.journal.sift import instant
+    from voicetui.runtime.clock import wall_utc
 
     try:
-        return instant(text, datetime.now(UTC), end)
+        return instant(text, wall_utc(), end)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -237,11 +238,12 @@ def _add_keep(parser: argparse.ArgumentParser) -> None:
 def _keep(arguments: argparse.Namespace, recordings: Path) -> int:
     """Move old sessions to the trash; never one with a tag, or one that is being written."""
     from voicetui.journal.shelf import clear_away, outlived
+    from voicetui.runtime.clock import wall_utc
 
     if arguments.keep is None and arguments.keep_days is None:
         print("voicetui: say what to keep: --keep N, --keep-days D, or both.", file=sys.stderr)
         return 2
-    folders = outlived(recordings, arguments.keep, arguments.keep_days, datetime.now(UTC))
+    folders = outlived(recordings, arguments.keep, arguments.keep_days, wall_utc())
     if not folders:
         print("Nothing has to go.", file=sys.stderr)
         return 0
