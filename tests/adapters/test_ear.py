@@ -28,13 +28,20 @@ def hear(ear: Ear, sound: Pcm16, sample: int, at_ms: float, lost: int = 0) -> li
     return [edge for edge in edges if edge.kind != "rose"]
 
 
-def test_what_rises_is_told_in_the_track_s_numbers_also_after_a_loss_and_never_of_what_a_canceller_left() -> None:
-    for canceller, found in ((None, [16_000, 16_000]), (EchoCanceller(Hushing), [])):
-        ear = Ear(EnergyDetector(), canceller)
-        ear.hear(Block(np.zeros(320, np.int16), 0, 0.0, 0), False, False)
-        quiet = Block(np.zeros(12_800, np.int16), 3200, 200.0, 2880)
-        edges = [*ear.hear(quiet, False, False), *ear.hear(Block(tone(200), 16_000, 1000.0, 0), False, False)]
-        assert [edge.sample for edge in edges if edge.kind == "rose"] == found
+@pytest.mark.parametrize(
+    ("cancelled", "echo_dbfs", "told"),
+    [(False, None, 2), (True, None, 0), (True, -56.0, 2), (True, -25.0, 0)],
+)
+def test_what_rises_above_the_echo_is_told_in_the_track_s_numbers_also_after_a_loss(
+    cancelled: bool, echo_dbfs: float | None, told: int
+) -> None:
+    ear = Ear(EnergyDetector(), EchoCanceller(Hushing) if cancelled else None)
+    if echo_dbfs is not None:
+        ear.expect_echo(echo_dbfs)
+    ear.hear(Block(np.zeros(320, np.int16), 0, 0.0, 0), False, False)
+    quiet = Block(np.zeros(12_800, np.int16), 3200, 200.0, 2880)
+    edges = [*ear.hear(quiet, False, False), *ear.hear(Block(tone(200), 16_000, 1000.0, 0), False, False)]
+    assert [edge.sample for edge in edges if edge.kind == "rose"] == [16_000] * told
 
 
 def test_an_hour_without_a_microphone_is_silence_on_the_track_and_speech_after_it_is_found_where_it_is() -> None:

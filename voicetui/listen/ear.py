@@ -32,6 +32,7 @@ class Ear:
         self._raw = self._track if canceller is None else Track(_RAW_KEPT_S)
         self._line = ClockLine()
         self._rises = RiseFinder()
+        self._echo_known = canceller is None
         self._skipped = 0
         """Samples of the track that the detector was not given."""
 
@@ -63,8 +64,14 @@ class Ear:
         edges = self._lose(lost) if block.lost else []
         self._track.append(lost)
         self._track.append(sound)
-        heard = np.zeros_like(sound) if muted or gated else sound
-        return [*edges, *self._rising(heard), *self._feed(heard)]
+        deaf = muted or gated
+        rises = self._rising(np.zeros_like(block.samples) if deaf else block.samples)
+        return [*edges, *rises, *self._feed(np.zeros_like(sound) if deaf else sound)]
+
+    def expect_echo(self, echo_dbfs: float) -> None:
+        """What the microphone gets of the reply, at the median. Until that is known nothing rises beside an echo."""
+        self._echo_known = True
+        self._rises.beside(echo_dbfs)
 
     def go_on(self, at_ms: float) -> int:
         """A microphone takes the place of another, its first sample at the ADC at ``at_ms``: that sample's number.
@@ -127,11 +134,9 @@ class Ear:
         return [self._on_track(edge) for edge in self._detector.feed(samples)]
 
     def _rising(self, samples: Pcm16) -> list[VoiceEdge]:
-        """What rises above the room. What a canceller leaves of an echo does too, so with one nothing is told."""
-        if self._canceller is not None:
-            return []
-        first = self._track.end - samples.size - self._rises.heard_samples
-        rises = self._rises.feed(samples)
+        """What rises above the room, and above what an echo can be, in the microphone's sound as it came."""
+        first = self.raw_end - samples.size - self._rises.heard_samples
+        rises = self._rises.feed(samples) if self._echo_known else []
         return [replace(r, sample=r.sample + first, noticed_sample=r.noticed_sample + first) for r in rises]
 
     def _on_track(self, edge: VoiceEdge) -> VoiceEdge:

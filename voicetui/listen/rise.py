@@ -14,6 +14,8 @@ ABOVE_ROOM_DB: Final = 15.0
 """A hop is loud from so much above the room on."""
 LEAST_DBFS: Final = -50.0
 """Quieter than this nobody speaks to a microphone."""
+ABOVE_ECHO_DB: Final = 18.0
+"""A hop of speech is seldom so much louder than the median of its 200 ms pieces."""
 TOLD_AFTER_MS: Final = (30.0, 110.0)
 """A rise is told once it has lasted so long, and again: longer than clicks and keys, as long as a syllable."""
 
@@ -37,6 +39,11 @@ class RiseFinder:
         self._begun = 0
         self._quiet_hops = _HOLE_HOPS + 1
         self._told = 0
+        self._least_dbfs = LEAST_DBFS
+
+    def beside(self, echo_dbfs: float) -> None:
+        """From now on the stream holds an echo of this level (the median of its pieces): what rises is louder."""
+        self._least_dbfs = max(LEAST_DBFS, echo_dbfs + ABOVE_ECHO_DB)
 
     @property
     def heard_samples(self) -> int:
@@ -56,7 +63,7 @@ class RiseFinder:
     def _hop(self, level: float) -> VoiceEdge | None:
         self._hops += 1
         self._room.append(level)
-        if level < LEAST_DBFS or level < self._room_dbfs() + ABOVE_ROOM_DB:
+        if level < self._least_dbfs or level < self._room_dbfs() + ABOVE_ROOM_DB:
             self._quiet_hops += 1
             return None
         if self._quiet_hops > _HOLE_HOPS:

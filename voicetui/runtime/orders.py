@@ -354,6 +354,7 @@ class Hands(Generic[SoundT]):
             found = None if self.ended.is_set() else await self._workers["echo"].run(lambda _: job())
             if found is not None:
                 canceller.align(found)
+                self._parts.ear.expect_echo(found.heard_dbfs)
                 self._post(found, self._clock.now_ms())
 
         self._scopes.start_free(measure, "measure echo")

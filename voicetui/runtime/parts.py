@@ -92,6 +92,9 @@ class Ear(Protocol):
     def quicken(self, on: bool) -> None:
         """Let the detector announce pauses sooner and with less certainty, or as usual again."""
 
+    def expect_echo(self, echo_dbfs: float) -> None:
+        """The microphone gets the reply this loud, at the median: only what is louder may be a person."""
+
     def stop_listening(self) -> VoiceEdge | None:
         """Forget the running speech (the gate closes): the edge that closes it, if there was any."""
 
