@@ -76,7 +76,7 @@ def test_barge_ins_struck_words_rejections_and_the_ledger_are_told() -> None:
     barge = page.section("Spoken over an answer")
     assert "took the floor" in barge and "230 ms" in barge and "560 ms" in barge and "only a sign of listening" in barge
     assert "and they keep until spring." in page.struck and "Apples" not in page.struck
-    assert "(not heard:)" in page.text
+    assert page.text.count("(not heard:)") == 1, "the reply that was cut has one piece that was not heard"
     assert "noise" in page.section("Faults")
     assert "Too few turns to say" in page.section("Speculation: is it worth it here?")
 
@@ -98,6 +98,13 @@ def test_faults_come_with_their_remedy_and_a_turn_without_a_gap_with_its_reason(
 def test_a_session_without_a_gap_says_so(journal: JournalBuilder) -> None:
     page = Page(report_of(journal))
     assert "no gap" in page.text and "There is nothing to measure" in page.text
+
+
+def test_of_an_imported_call_nothing_is_claimed_that_its_sound_does_not_tell() -> None:
+    page = Page(report_of(with_opening(three(), source="imported")))
+    assert "A call recorded elsewhere" in page.text and "cut-offs – not known: the sound does not tell" in page.text
+    assert "unfinished sentence" not in page.text.partition("Gaps")[0]
+    assert page.section("Conversation") == "Not known: a recorded call has no words here."
 
 
 def test_problems_of_the_recording_are_named() -> None:

@@ -175,7 +175,7 @@ def signed(ms_: float) -> str:
 
 def _ticks(stretch: Stretch, height: int) -> list[Piece]:
     length_ms = stretch.end_ms - stretch.start_ms
-    step_ms = next((step for step in (100, 200, 250, 500, 1000, 2000, 5000) if length_ms / step <= 7), 10_000)
+    step_ms = next((step for step in (100, 200, 250, 500, 1000, 2000, 5000) if length_ms / step <= 5.5), 10_000)
     first = -((stretch.zero_ms - stretch.start_ms) // step_ms)
     pieces: list[Piece] = []
     place = first

@@ -40,6 +40,7 @@ def gaps_section(facts: SessionFacts) -> list[Piece]:
         if any(turn.outcome == kind and turn.gap_ms is None for turn in facts.turns)
     )
     barged = "▼ the reply was interrupted. " if facts.barge_ins else ""
+    barged += "Pale, with a broken edge: staged gaps, made on purpose. " if facts.staged else ""
     return [
         h(
             "figure",

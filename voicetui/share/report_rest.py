@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from voicetui.events.sound import RATE_HZ
 from voicetui.share.lane_pictures import Board, barge_in_picture
 from voicetui.share.markup import Html, Piece, h, said
 from voicetui.share.report_gaps import table
@@ -126,7 +127,11 @@ def ledger_section(facts: SessionFacts) -> list[Piece]:
     if ledger.retrieval.asked:
         rows.append(("notes looked up", f"{ledger.retrieval.asked}, {ledger.retrieval.adopted} adopted"))
     dropped = [
-        (stage, f"{waste.count} times: {waste.tokens} tokens, {waste.samples / 16_000:.1f} s of sound, {ms(waste.ms)}")
+        (
+            stage,
+            f"{count(waste.count, 'time')}: {count(waste.tokens, 'token')}, "
+            f"{waste.samples / RATE_HZ:.1f} s of sound, {ms(waste.ms)}",
+        )
         for stage, waste in sorted(ledger.discarded.items())
     ]
     return [verdict, facts_list(rows), *([h("h4", "Thrown away, by stage"), facts_list(dropped)] if dropped else [])]

@@ -72,10 +72,13 @@ def _user(line: UserLine, most: int) -> Html:
 def _reply(facts: SessionFacts, turn: TurnLatency | None, line: ReplyLine, most: int) -> Html:
     heard = "".join(clause.heard for clause in line.clauses)
     pieces: list[Piece] = []
+    unheard = ""
     for clause in line.clauses:
-        pieces.append(said(clause.heard, most) if clause.heard else None)
-        pieces.append(_unheard(clause.unheard, most))
-    pieces.append(_unheard(line.pending, most))
+        if clause.heard:
+            pieces += [_unheard(unheard, most), said(clause.heard, most)]
+            unheard = ""
+        unheard += clause.unheard
+    pieces.append(_unheard(unheard + line.pending, most))
     if not line.text:
         pieces = [h("i", "no answer")]
     return h(
