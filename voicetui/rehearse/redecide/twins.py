@@ -111,6 +111,8 @@ class Twins:
         if old is not None and new is not None:
             self._numbers[old] = new[1]
             self._old_numbers[new] = old[1]
+        if isinstance(now, Commit) and isinstance(recorded, Commit) and now.text != recorded.text:
+            return  # the reply to other words is another reply
         old_basis, new_basis = getattr(recorded, "basis", None), getattr(now, "basis", None)
         if isinstance(old_basis, Basis) and isinstance(new_basis, Basis):
             self._bases.setdefault(old_basis, new_basis)
