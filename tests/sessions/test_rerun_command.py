@@ -83,6 +83,12 @@ def test_a_session_in_which_nobody_says_anything_is_refused(tmp_path: Path, caps
     assert "Nobody says or types anything in 20260101T000000Z-local: it is silent." in capsys.readouterr().err
 
 
+def test_a_session_whose_speech_was_silenced_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session(tmp_path)
+    assert rerun(tmp_path) == 1
+    assert "All that was said in 20260101T000000Z-local is silent in its user.wav." in capsys.readouterr().err
+
+
 def test_a_tier_that_is_not_configured_is_answered_with_the_known_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -143,6 +143,13 @@ def _plan(recorded: Recorded, track: Pcm16, pace: str) -> Plan:
         raise RecordedError(f"Nobody says or types anything in {recorded.name}: {sound}.")
     if pace == "tape" and not len(track) and not made.acts:
         raise RecordedError(f"{recorded.name} is empty: its user.wav holds no sound, and nothing is typed.")
+    spoken = [piece for piece in made.pieces if piece.spoken]
+    silent = sum(not track[piece.start_sample : piece.end_sample].any() for piece in spoken)
+    why = " (sound was taken out of it)" if any(each.sounds for each in recorded.redactions) else ""
+    if silent and silent == len(made.pieces):
+        raise RecordedError(f"All that was said in {recorded.name} is silent in its user.wav{why}.")
+    if silent:
+        _tell(f"{silent} of {len(spoken)} pieces of speech are silent in its user.wav{why}.")
     return made
 
 
