@@ -428,6 +428,14 @@ def test_damaged_lines_go_whole_and_records_of_newer_programs_lose_the_words(tmp
     assert after[12] == b'{"seq":11,"at":1.0,"body":{"type":"said","text":"twice"}}'
 
 
+def test_a_damaged_line_stays_where_nothing_has_to_go(tmp_path: Path) -> None:
+    folder = record(tmp_path / "s")
+    (folder / "journal.jsonl").write_bytes(raw(folder) + b'{"seq":9000,"at":1.0,"body":{"type":"said","text":"zebra')
+    assert plan_redaction(folder, Wanted(words=("giraffe",)), AT).empty
+    plan, proof = redact(folder, "zebra")
+    assert (plan.unreadable, plan.lines, proof.left) == (1, 1, ()) and b"zebra" not in raw(folder)
+
+
 def test_a_session_without_sound_loses_its_words(tmp_path: Path) -> None:
     folder = tmp_path / "s"
     folder.mkdir()

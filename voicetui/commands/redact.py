@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from voicetui.journal.redact import Plan
 
+_LARGE_BYTES = 1_000_000
+"""A journal from here on takes more than a second to look through."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The session, and what is to go."""
@@ -31,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="whose sound and words: what the microphone heard, what the speaker played, or both (default)",
     )
     parser.add_argument(
-        "--text", nargs="+", metavar="WORDS", default=[], help="words or phrases to go wherever they are, each quoted"
+        "--text",
+        nargs="+",
+        metavar="WORDS",
+        default=[],
+        help="words or phrases to go wherever they are said or written, each quoted",
     )
     parser.add_argument(
         "--keep-sound", action="store_true", default=False, help="with --text: leave the sound in which they are heard"
@@ -42,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def command(arguments: argparse.Namespace) -> int:
     """Redact, and prove it; the exit status."""
     from voicetui.config import load_config, recordings_folder
+    from voicetui.journal.append import JOURNAL_NAME
     from voicetui.journal.blotting import Wanted
     from voicetui.journal.library import cache_file, forget
     from voicetui.journal.recorded import find_session
@@ -59,6 +67,8 @@ def command(arguments: argparse.Namespace) -> int:
     recordings = recordings_folder(load_config(arguments.config)[0])
     folder = find_session(arguments.session, recordings)
     copies = [each for each in trashed(recordings) if each != folder and same_session(folder, each)]
+    if (folder / JOURNAL_NAME).stat().st_size > _LARGE_BYTES:
+        print(f"Looking through {folder.name} …", file=sys.stderr)
     at_utc = f"{wall_utc():%Y-%m-%dT%H:%M:%SZ}"
     plans = [plan_redaction(each, wanted, at_utc) for each in (folder, *copies)]
     if all(plan.empty for plan in plans):

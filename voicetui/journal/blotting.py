@@ -91,8 +91,12 @@ class Blotter:
             self._blot_words(slot)
         for slot in spoken.others:
             self._blot_words(slot)
+        something = (
+            any(slot.line.changed for slot in (*spoken.slots(), *spoken.pieces())) or wanted.start_ms is not None
+        )
         for line in spoken.unreadable:
-            line.drop()
+            if something or find_words(self.words, letters_of(line.text)):
+                line.drop()
 
     # ---- the user
 

@@ -97,7 +97,7 @@ def plan_redaction(folder: Path, wanted: Wanted, at_utc: str) -> Plan:
         for slot, text in before
         if slot.text != text
     )
-    words, unreadable = tuple(blotter.words), len(spoken.unreadable)
+    words, unreadable = tuple(blotter.words), sum(line.changed for line in spoken.unreadable)
     return Plan(folder, files, spans, tuple(sounds), changes, words, changed, unreadable, blotter.short)
 
 
