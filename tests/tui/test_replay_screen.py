@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.conftest import CompareGolden
 from tests.tui.replay_stage import ReplayStage, recorded, replay_on_stage
-from tests.tui.scenes import SIZES, conversation
+from tests.tui.scenes import SIZES, conversation, many_turns
 from voicetui.events import Entry
 from voicetui.events.session import Fault, Said
 from voicetui.tui.actions import ACTIONS, REPLAY_ACTIONS
@@ -169,11 +169,11 @@ async def test_what_was_damaged_is_named() -> None:
 
 
 async def test_a_session_that_is_still_written_is_said_to_be_and_one_that_broke_off_too() -> None:
-    entries = conversation().entries
+    entries = many_turns().journal.entries
     more = [([Entry(9000, entries[-1].at + 2000, Said("more"))], True), ([], True)]
     async with replay_on_stage(entries=entries, poll=lambda: more.pop(0) if more else ([], False)) as stage:
         await stage.pass_ms(300)
-        assert "still being written" in stage.text()
+        assert "tier pretend-750, simulated · still being written" in stage.text()
         await stage.press("end", "space")
         await stage.pass_ms(300)
         assert "waiting for more" in stage.text()

@@ -12,11 +12,13 @@ from itertools import accumulate
 from math import inf
 from typing import Final, Literal, Protocol
 
+import numpy as np
+
 from voicetui.events import Entry, Fact
 from voicetui.journal.check import finished
 from voicetui.ports import Pcm16
 from voicetui.runtime.engine import DeviceList, Levels
-from voicetui.sound.rates import level_dbfs, levels_dbfs
+from voicetui.sound.rates import SILENCE_DBFS, level_dbfs
 from voicetui.views.breakdown import finite
 from voicetui.views.sample_clock import SampleClock
 
@@ -137,8 +139,8 @@ class Tape:
             levels = Levels(
                 level_dbfs(user[-800:]),
                 level_dbfs(reply[-800:]),
-                levels_dbfs(user.reshape(-1, _PIECE_SAMPLES)),
-                levels_dbfs(reply.reshape(-1, _PIECE_SAMPLES)),
+                _wave_dbfs(user.reshape(-1, _PIECE_SAMPLES)),
+                _wave_dbfs(reply.reshape(-1, _PIECE_SAMPLES)),
             )
             self._levels = ((key[0], False, *key[2:]), levels)
             self._jumped = False
@@ -152,10 +154,11 @@ class Tape:
         return DeviceList()
 
     def stop(self, why: str = "user") -> None:
-        """Put it away."""
+        """Put it away. Safe to call from any thread."""
         del why
-        self._stopped = True
-        self.pause()
+        self._stopped, self._playing = True, False
+        now_ms = self.clock_ms()
+        self.motion = Motion(self.motion.at(now_ms), now_ms, 0.0)
 
     def join(self, seconds: float) -> bool:
         """It needs no time to end."""
@@ -297,3 +300,11 @@ class Tape:
 
     def _move(self, position_ms: float, speed: float) -> None:
         self.motion = Motion(position_ms, self.clock_ms(), speed)
+
+
+def _wave_dbfs(pieces: Pcm16) -> tuple[float, ...]:
+    """The level of each row of int16 [pieces, n] in dB, as ``rates.levels_dbfs``, in a fifth of the time."""
+    sound = pieces.astype(np.float32)
+    power = np.einsum("ij,ij->i", sound, sound) / (pieces.shape[1] * 32768.0**2)
+    levels: list[float] = (10 * np.log10(np.maximum(power, 10 ** (SILENCE_DBFS / 10)))).tolist()
+    return tuple(levels)
