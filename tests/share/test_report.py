@@ -31,9 +31,20 @@ def test_the_first_screenful_tells_the_gap_its_band_and_what_stands_beside_it() 
     assert "rhythm 255 ms largest change 460 ms" in top
     assert "cut-offs 0 of 3 turns" in top and "collisions 0" in top
     assert (
-        "From only 3 turns: It answers quickly, a little later than people answer each other; the slowest answer took "
+        "From only 3 turns: it answers quickly, a little later than people answer each other; the slowest answer took "
         "940 ms (workable), and it never answered into an unfinished sentence." in top
     )
+
+
+def test_cut_offs_and_collisions_are_part_of_what_it_means() -> None:
+    journal = JournalBuilder().opened().ready()
+    journal.cut_off("I would like", "to know the time.", ["It is noon."])
+    journal.superseded("What time is it?", "And the date?", ["It is Monday."])
+    for _ in range(4):
+        journal.turn("Hello.", ["Hi."])
+    top = Page(report_of(journal.closed())).text.partition("Gaps")[0]
+    assert "in 1 of 8 turns it answered into an unfinished sentence" in top
+    assert "1 time the person spoke again while waiting for it" in top and "2 other turns told apart" in top
 
 
 def test_the_parts_of_the_mean_gap_add_up() -> None:

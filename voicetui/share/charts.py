@@ -162,6 +162,7 @@ class _Bars:
         labels = [
             text_at(100, self.floor - self.height(ms) + 4, f"{ms:.0f}{over if ms >= self.most_ms else ''}")
             for ms in self.edges_ms()
+            if ms > _EDGES_MS[0] or self.height(_EDGES_MS[1] - ms) > 11  # else it would touch the next one
         ]
         turn = text_at(100, self.floor + 15, "turn")
         return h("svg", labels, turn, cls="picture", width="100%", height=self.floor + 22, aria_hidden="true")

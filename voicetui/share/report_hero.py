@@ -90,7 +90,7 @@ def what_it_is(facts: SessionFacts) -> list[Piece]:
     ]
 
 
-def _warnings(facts: SessionFacts) -> list[Html]:
+def _warnings(facts: SessionFacts) -> Html | None:
     found = []
     if facts.problems:
         lines = count(len(facts.problems), "problem")
@@ -103,7 +103,7 @@ def _warnings(facts: SessionFacts) -> list[Html]:
         found.append("The session did not end in order: its journal just stops.")
     if facts.faults:
         found.append(f"{count(len(facts.faults), 'fault')} happened. See “Faults”.")
-    return [h("p", h("b", "Note: "), text, cls="warning") for text in found]
+    return h("p", h("b", "Note: "), " ".join(found), cls="warning") if found else None
 
 
 def _number(facts: SessionFacts, stats: Stats, staged: bool) -> list[Piece]:
@@ -191,8 +191,11 @@ def meaning(facts: SessionFacts, stats: Stats, staged: bool) -> str:
     hasty = f"and in {cut} of {count(total, 'turn')} it answered into an unfinished sentence"
     made_up = "; all this with the made-up times of a simulated tier" if facts.summary.simulated else ""
     beside = "" if facts.imported else f", {hasty if cut else never}"
-    sentence = f"{few}{lead}{late}{beside}{made_up}."
-    return sentence[0].upper() + sentence[1:]
+    again = facts.summary.collisions
+    if again:
+        beside += f"; {count(again, 'time')} the person spoke again while waiting for it"
+    lead = f"{few}{lead[0].lower()}{lead[1:]}" if few else lead
+    return f"{lead}{late}{beside}{made_up}."
 
 
 def _picture(facts: SessionFacts, stats: Stats) -> Html | None:
