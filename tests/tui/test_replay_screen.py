@@ -119,6 +119,8 @@ async def test_scrubbing_with_the_mouse() -> None:
         await scrubbed(stage, 80, 40, 20)
         assert stage.tape.now_ms() == pytest.approx(stage.tape.length_ms * 20 / (cells - 1))
         assert stage.tape.state == "playing", "it plays on where it was let go"
+        await stage.pilot.hover(stage.app.screen.query_one(ScrubBar), offset=(ScrubBar.MARGIN + 90, 2))
+        assert "turn 8   ■ 1420 ms slow" in stage.text(), "what is there is told before one goes there"
         await scrubbed(stage, 20, 105)
         assert stage.tape.now_ms() == stage.tape.length_ms
 

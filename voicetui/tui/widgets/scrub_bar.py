@@ -46,6 +46,7 @@ class ScrubBar(PlayPanel):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._held = False
+        self._told_ms: float | None = None
 
     def depends_on(self, play: PlayView) -> tuple[object, ...]:
         """What the rows are made from."""
@@ -71,7 +72,8 @@ class ScrubBar(PlayPanel):
             marks.insert(0 if len(play.landmarks.barge_ins) < cells // 4 else 1, _turns(play, cells))
         rows.append(Row((Run(_tenths(play.position_ms).rjust(self.MARGIN - 2), "strong"), Run("  "),
                          *_bar(play, cells, marks).runs(), Run("  " + clock(play.length_ms), "dim"))))  # fmt: skip
-        rows.append(Row(spread(clip_runs(_state(play), width), _event(play), width)))
+        words = _state(play) if self._told_ms is None else _there(play, self._told_ms)
+        rows.append(Row(spread(clip_runs(words, width), _event(play), width)))
         return rows
 
     def on_mouse_down(self, event: MouseDown) -> None:
@@ -85,10 +87,16 @@ class ScrubBar(PlayPanel):
         self._go(offset.x, False)
 
     def on_mouse_move(self, event: MouseMove) -> None:
-        """Pull it."""
+        """Pull it, or tell what is under the mouse."""
         if self._held:
             event.stop()
             self._go(event.x - self.gutter.left, False)
+        offset = event.get_content_offset(self)
+        self._tell(self._time_at(offset.x) if offset is not None and self._on_bar(offset) else None)
+
+    def on_leave(self) -> None:
+        """Tell what it does again."""
+        self._tell(None)
 
     def on_mouse_up(self, event: MouseUp) -> None:
         """Let go."""
@@ -104,11 +112,18 @@ class ScrubBar(PlayPanel):
     def _cells(self, width: int) -> int:
         return max(10, width - 2 * self.MARGIN)
 
+    def _time_at(self, x: int) -> float:
+        cells = self._cells(self.content_size.width)
+        share = min(max((x - self.MARGIN) / max(1, cells - 1), 0.0), 1.0)
+        return share * self.play.length_ms if self.play is not None else 0.0
+
     def _go(self, x: int, done: bool) -> None:
-        if self.play is not None:
-            cells = self._cells(self.content_size.width)
-            share = min(max((x - self.MARGIN) / max(1, cells - 1), 0.0), 1.0)
-            self.post_message(self.Moved(share * self.play.length_ms, done))
+        self.post_message(self.Moved(self._time_at(x), done))
+
+    def _tell(self, at_ms: float | None) -> None:
+        if at_ms != self._told_ms:
+            self._told_ms = at_ms
+            self.redraw()
 
 
 def _title(play: PlayView, width: int) -> tuple[str, str]:
@@ -184,6 +199,20 @@ def _bar(play: PlayView, cells: int, marks: Sequence[CellLine]) -> CellLine:
 
 def _tenths(ms: float) -> str:
     return f"{clock(ms)}.{int(max(0.0, ms) // 100 % 10)}"
+
+
+def _there(play: PlayView, at_ms: float) -> list[Run]:
+    """What was going on at a time: the turn that had begun last, and its gap."""
+    runs = [Run("  "), Run(_tenths(at_ms), "strong")]
+    begun = [turn for turn in play.landmarks.turns if turn.start_ms <= at_ms]
+    if begun:
+        turn = begun[-1]
+        runs.append(Run(f"   turn {turn.turn}"))
+        if turn.gap_ms is not None:
+            kind = band(turn.gap_ms)
+            staged = ", staged gap" if turn.staged else ""
+            runs.append(Run(f"   {kind.shape} {turn.gap_ms:.0f} ms {kind.word}{staged}", kind.ink))
+    return runs
 
 
 def _state(play: PlayView) -> list[Run]:
