@@ -84,6 +84,22 @@ def test_what_cannot_be_seen_is_not_copied() -> None:
         duplicate({"a": (number for number in range(3))})
 
 
+def test_without_copies_going_back_is_as_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(folds: Folds) -> Folds:
+        raise TypeError("no copy")
+
+    monkeypatch.setattr(checkpoints, "EVERY", 25)
+    monkeypatch.setattr(Folds, "copy", fails)
+    journal, user, reply = recorded()
+    tape = Tape(Watch().now_ms, journal.entries, user, reply)
+    kept = Checkpoints(lambda: tape.entries, apart=False)
+    feed = ReplayFeed(tape, kept)
+    tape.seek(tape.length_ms)
+    assert picture(feed).turns[-1].turn == 8
+    tape.seek(journal.times[3].reply_start)
+    assert picture(feed).turns[-1].turn == 3 and len(kept.landmarks.turns) == 8
+
+
 def test_the_summary_of_shared_views_is_that_of_its_own() -> None:
     journal = conversation()
     own = SummaryView()

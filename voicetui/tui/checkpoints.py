@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -9,6 +10,8 @@ from collections.abc import Callable, Sequence
 from voicetui.events import Entry
 from voicetui.tui.folds import Folds
 from voicetui.views.landmarks import Landmarks, LandmarksView
+
+_log = logging.getLogger(__name__)
 
 EVERY = 400
 """As many entries lie between two copies, at least: folding that many takes about 20 ms."""
@@ -69,8 +72,17 @@ class Checkpoints:
             for entry in part:
                 self._marks.feed(entry)
             if ahead.taken == due:
-                ahead.settle()
-                self._kept.append(ahead.copy())
-                self._places.append(due)
-                self.landmarks = self._marks.snapshot()
+                self._keep(due)
+        self.landmarks = self._marks.snapshot()
+
+    def _keep(self, place: int) -> None:
+        """Keep a copy. Without copies going back takes longer, and is as right."""
+        self._ahead.settle()
+        try:
+            self._kept.append(self._ahead.copy())
+        except TypeError:
+            _log.exception("no copy of the folds could be made")
+            self._every = len(self._entries()) + 1
+            return
+        self._places.append(place)
         self.landmarks = self._marks.snapshot()
