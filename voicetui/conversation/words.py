@@ -251,14 +251,14 @@ def unfinished(text: str) -> bool:
 def ends(text: str) -> bool:
     """Whether the text ends like a sentence that can stand alone: not the clause before its main clause.
 
-    >>> ends("Is it far?"), ends("I think it was"), ends("If it rains tomorrow.")
-    (True, False, False)
+    >>> ends("Is it far?"), ends("I think it was"), ends("I think it was..."), ends("If it rains tomorrow.")
+    (True, False, False, False)
     """
     bare = text.rstrip().rstrip("\"')”’")
     words = normalise_words(bare)
     if bare.endswith(("?", "!")) or not words:
         return bool(words)
-    return bare.endswith(".") and not (words[0] in _OPEN_A_CLAUSE and "," not in bare)
+    return bare.endswith(".") and not bare.endswith("..") and not (words[0] in _OPEN_A_CLAUSE and "," not in bare)
 
 
 def backchannel(text: str) -> bool:
