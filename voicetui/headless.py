@@ -58,7 +58,8 @@ class Teller:
             case Ready():
                 self._say(f"ready after {entry.at / 1e3:.1f} s")
             case Fault(stage=stage, message=message, remedy=remedy):
-                self._say(" ".join(f"fault ({stage}): {message} {remedy}".split()))
+                end = "" if not remedy or message.rstrip().endswith((".", "!", "?", ":")) else "."
+                self._say(" ".join(f"fault ({stage}): {message}{end} {remedy}".split()))
             case DeviceLost(role=role, name=name, reason=reason):
                 self._say(f"lost ({role}): {name}: {reason}")
             case Reject(reason=reason, text=text):

@@ -306,18 +306,21 @@ def test_a_cached_reply_is_marked_and_its_request_is_missing_for_that_reason() -
     assert missing(turn)["request"] == "a cached reply"
 
 
-def test_the_first_request_and_new_connections_are_cold() -> None:
+@pytest.mark.parametrize(("connect_ms", "cold"), [(40.0, True), (20.0, True), (None, True), (2.0, False)])
+def test_the_first_request_and_new_connections_are_cold_but_for_one_that_costs_nothing(
+    connect_ms: float | None, cold: bool
+) -> None:
     journal = one_turn(COMMIT_LATE)
     for _ in range(2):
         journal.turn("And now?", ["Still noon."], COMMIT_LATE)
 
     def last_reconnects(body: Body) -> Body:
         if isinstance(body, RequestSent) and body.basis.turn == 3:
-            return msgspec.structs.replace(body, connection="new", connect_ms=40.0)
+            return msgspec.structs.replace(body, connection="new", connect_ms=connect_ms)
         return body
 
     turns = fold_latency(edited(journal.entries, last_reconnects))
-    assert [(turn.cold, turn.connection) for turn in turns] == [(True, "reused"), (False, "reused"), (True, "new")]
+    assert [(turn.cold, turn.connection) for turn in turns] == [(True, "reused"), (False, "reused"), (cold, "new")]
 
 
 def test_a_reply_over_the_users_speech_has_a_gap_below_zero_and_says_so() -> None:

@@ -50,7 +50,7 @@ class TurnLatency(msgspec.Struct, frozen=True, gc=False):
     ``gap_ms`` is ``reply_start`` minus ``user_end``; it is below 0 only where the reply began over the user's speech,
     and then ``overlaps_user``. ``stages_ms`` adds up to it, but for stages that are None. ``basis`` is the one whose
     reply was heard, else the committed one. ``heard`` says that the reply itself became audible. ``cold``: the first
-    request of the session, or one that had to connect. ``tokens_per_second`` counts tokens after the first over the
+    request of the session, or one for which connecting took its time (``work.COLD_CONNECT_MS``). ``tokens_per_second`` counts tokens after the first over the
     time after the first. ``staged``: a ready-made reply was held for a gap of ``staged_ms``, as was asked (None where
     the reply was never given to the speaker); no stage made that gap, so all of it is ``unaccounted``, as is that of a
     call recorded elsewhere, whose stages nobody knows.
@@ -184,7 +184,7 @@ class LatencyView:
             filler=points.filler_start is not None,
             overlaps_user=gap_ms is not None and gap_ms < 0,
             speculative=work.speculative,
-            cold=work.first_request or work.connection == "new",
+            cold=work.first_request or work.connected_anew,
             connection=work.connection,
             tier=work.tier,
             tokens=work.tokens,

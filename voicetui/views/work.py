@@ -21,6 +21,9 @@ from voicetui.views.speech import SpeechFold, Words
 
 _Generation = ContextReady | RequestSent | FirstByte | TokensArrived | GenerationEnded | GenerationFailed
 
+COLD_CONNECT_MS = 20.0
+"""Connecting that takes less goes to this machine, or to the next one: nobody calls that cold."""
+
 CACHED_NOTE = "cached"
 """The note of a ``GenerationEnded`` whose reply came from the reply cache."""
 
@@ -107,6 +110,11 @@ class Work:
             return None
         played_growing = clause in self.play_seq and self.play_seq[clause] < sound.seq
         return sound.first_audio_ms if played_growing else sound.whole_ms
+
+    @property
+    def connected_anew(self) -> bool:
+        """Whether the request waited for a new connection; one within the machine is there at once."""
+        return self.connection == "new" and (self.connect_ms is None or self.connect_ms >= COLD_CONNECT_MS)
 
     def connect_started_ms(self) -> float | None:
         """When the request's work began: connecting comes before its first byte leaves."""
