@@ -50,10 +50,10 @@ class TurnLatency(msgspec.Struct, frozen=True, gc=False):
     ``gap_ms`` is ``reply_start`` minus ``user_end``; it is below 0 only where the reply began over the user's speech,
     and then ``overlaps_user``. ``stages_ms`` adds up to it, but for stages that are None. ``basis`` is the one whose
     reply was heard, else the committed one. ``heard`` says that the reply itself became audible. ``cold``: the first
-    request of the session, or one for which connecting took its time (``work.COLD_CONNECT_MS``). ``tokens_per_second`` counts tokens after the first over the
-    time after the first. ``staged``: a ready-made reply was held for a gap of ``staged_ms``, as was asked (None where
-    the reply was never given to the speaker); no stage made that gap, so all of it is ``unaccounted``, as is that of a
-    call recorded elsewhere, whose stages nobody knows.
+    request of the session, or one for which connecting took its time (``work.COLD_CONNECT_MS``). ``tokens_per_second``
+    counts tokens after the first over the time after the first. ``staged``: a ready-made reply was held for a gap of
+    ``staged_ms``, as was asked (None where the reply was never given to the speaker); no stage made that gap, so all of
+    it is ``unaccounted``, as is that of a call recorded elsewhere, whose stages nobody knows.
     """
 
     turn: int
