@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -10,18 +11,19 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.journal_builder import JournalBuilder
 from voicetui.cli import run
 from voicetui.config import ConfigError, parse_config
 from voicetui.events import orders
-from voicetui.events.session import Fault, GapStaged
+from voicetui.events.session import Fault, GapStaged, SessionOpened
 from voicetui.journal import library
 from voicetui.journal.append import Journal, JournalWriter
 from voicetui.journal.library import Listed, list_sessions
 from voicetui.journal.shelf import outlived, read_tags, trashed
-from voicetui.journal.sift import instant
+from voicetui.journal.sift import Wanted, instant
 from voicetui.keeping import keep_house
 from voicetui.sound.wav import WavWriter
 
@@ -63,6 +65,24 @@ def rows_of(recordings: Path, cache: Path | None = None) -> dict[str, Listed]:
 
 
 # ---- what is in a row
+
+
+def test_a_session_of_long_ago_is_listed_like_any_other(tmp_path: Path) -> None:
+    journal = talk()
+    opened = journal.entries[0]
+    assert isinstance(opened.body, SessionOpened)
+    early = msgspec.structs.replace(opened.body, started_utc="0001-01-01T00:00:00Z")
+    journal.entries[0] = msgspec.structs.replace(opened, body=early)
+    record(tmp_path, "dated-by-a-broken-clock", journal)
+    assert [row for row in list_sessions(tmp_path) if Wanted().has(row)][0].started_utc == "0001-01-01T00:00:00Z"
+
+
+def test_a_session_that_ends_while_it_is_listed_is_looked_at_again(tmp_path: Path) -> None:
+    folder, cache = record(tmp_path, "20300101T000000Z-local", talk()), tmp_path / "cache.json"
+    with (folder / "journal.jsonl").open("rb") as writing:
+        fcntl.flock(writing, fcntl.LOCK_SH)
+        assert rows_of(tmp_path, cache)[folder.name].state == "being written"
+    assert rows_of(tmp_path, cache)[folder.name].state == "finished"
 
 
 def test_a_row_says_how_the_session_was(tmp_path: Path) -> None:
@@ -210,7 +230,7 @@ def test_times_are_read_as_people_write_them() -> None:
     assert instant("2030-01-05", NOW) == datetime(2030, 1, 5, tzinfo=UTC)
     assert instant("2030-01-05", NOW, end=True) == datetime(2030, 1, 6, tzinfo=UTC)
     assert instant("2030-01-05T10:00+02:00", NOW) == datetime(2030, 1, 5, 8, tzinfo=UTC)
-    for wrong in ("", "soon", "7 days", "2030-13-01", "999999999d"):
+    for wrong in ("", "soon", "7 days", "2030-13-01", "999999999d", "999999w"):
         with pytest.raises(ValueError, match="allowed: a date"):
             instant(wrong, NOW)
 

@@ -44,6 +44,22 @@ def test_what_is_no_session_is_said_with_what_to_do(tmp_path: Path) -> None:
         find_session("latest", tmp_path / "nowhere")
 
 
+def test_whatever_is_typed_is_no_session_and_no_crash(tmp_path: Path) -> None:
+    for called in ("~nobody-of-that-name", "x" * 300, "x\0", "", "~"):
+        with pytest.raises(RecordedError):
+            find_session(called, tmp_path)
+
+
+def test_a_session_has_its_name_where_the_shell_stands_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, "20260101T000000Z-local")
+    folder = tmp_path / "20260101T000000Z-local"
+    (folder / "inner").mkdir()
+    monkeypatch.chdir(folder)
+    assert [find_session(called, tmp_path).name for called in (".", "journal.jsonl")] == [folder.name] * 2
+    monkeypatch.chdir(folder / "inner")
+    assert find_session("..", tmp_path).name == folder.name
+
+
 def test_a_session_opens_with_what_it_began_with(tmp_path: Path) -> None:
     written(tmp_path, "20260101T000000Z-local")
     session = open_recorded(tmp_path / "20260101T000000Z-local")

@@ -90,7 +90,7 @@ def list_sessions(
     folders = [folder.absolute() for folder in session_folders(recordings)]
     kept = _read_cache(cache)
     keys = {folder: _key(folder) for folder in folders}
-    new = [folder for folder in folders if str(folder) not in kept or kept[str(folder)].key != keys[folder]]
+    new = [folder for folder in folders if not _is_known(kept.get(str(folder)), keys[folder])]
     for done, folder in enumerate(new):
         told(done, len(new))
         kept[str(folder)] = _Kept(keys[folder], read_row(folder))
@@ -167,10 +167,10 @@ def _state(recorded: Recorded) -> State:
 def _started(recorded: Recorded) -> str | None:
     text = recorded.opened.started_utc if recorded.opened is not None else ""
     try:
-        return datetime.fromisoformat(text).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        started: datetime | None = datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
-        named = started_by_name(recorded.name)
-        return named.strftime("%Y-%m-%dT%H:%M:%SZ") if named is not None else None
+        started = started_by_name(recorded.name)
+    return None if started is None else f"{started.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def _length_s(entries: Sequence[Entry]) -> float | None:
@@ -186,6 +186,13 @@ def _now(listed: Listed, folder: Path) -> Listed:
     written = being_written(folder)
     state: State = "being written" if written else "cut short" if listed.state == "being written" else listed.state
     return msgspec.structs.replace(listed, tags=tags, size_bytes=size_bytes, state=state)
+
+
+def _is_known(kept: _Kept | None, key: _Key) -> bool:
+    """Whether a row is as it was read. One read while the session was being written may have been over a moment later,
+    with nothing more to write.
+    """
+    return kept is not None and kept.key == key and kept.listed.state != "being written"
 
 
 def _key(folder: Path) -> _Key:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 from pathlib import Path
@@ -83,12 +84,12 @@ def find_session(called: str, recordings: Path) -> Path:
     That is a path (the folder, or its journal), a name in ``recordings``, the beginning of one that only one has, or
     "latest". Raises ``RecordedError``.
     """
-    path = Path(called).expanduser()
+    path = _path(called)
     if path.name == JOURNAL_NAME and _holds_journal(path.parent):
-        return path.parent
+        return _named(path.parent)
     for folder in (path, recordings / called):
         if called and _holds_journal(folder):
-            return folder
+            return _named(folder)
     known = session_folders(recordings)
     if called == NEWEST and known:
         return max(known, key=lambda folder: (_named_by_time(folder), folder.name))
@@ -98,11 +99,23 @@ def find_session(called: str, recordings: Path) -> Path:
     if alike:
         names = ", ".join(folder.name for folder in alike[:5])
         raise RecordedError(f"{called} begins the names of {len(alike)} sessions: {names}. Write more of it.")
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112  Path.is_dir raises for a name that is too long
         raise RecordedError(f"{path} holds no {JOURNAL_NAME}, so it is no session. Name the folder of a recorded one.")
     raise RecordedError(
         f"There is no session {called!r}, neither as a folder nor in {recordings}. `voicetui sessions` lists them."
     )
+
+
+def _path(called: str) -> Path:
+    try:
+        return Path(called).expanduser()
+    except RuntimeError:  # "~somebody" who is not known here
+        return Path(called)
+
+
+def _named(folder: Path) -> Path:
+    """The folder by a path that ends in its name: "." and ".." do not."""
+    return folder if folder.name not in ("", "..") else folder.resolve()
 
 
 def open_recorded(folder: Path) -> Recorded:

@@ -58,9 +58,9 @@ def instant(text: str, now: datetime, end: bool = False) -> datetime:
     ``end``: a date alone is its end. Raises ``ValueError``.
     """
     text = text.strip()
-    if match := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([mhdw])", text):
-        return now - timedelta(seconds=float(match[1]) * _SPAN_S[match[2]])
     try:
+        if match := re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([mhdw])", text):
+            return now - timedelta(seconds=float(match[1]) * _SPAN_S[match[2]])
         when = datetime.fromisoformat(text)
         when = when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
         return when + timedelta(days=1) if end and re.fullmatch(r"\d{4}-?\d\d-?\d\d", text) else when
