@@ -11,7 +11,7 @@ import pytest
 from tests.sessions.paper import PaperSession, paper_session
 from voicetui.conversation.policy import Policy
 from voicetui.events import Entry, Order
-from voicetui.events.orders import Commit, Prewarm, WakeAt
+from voicetui.events.orders import Commit, OpenUtterance, Prewarm, WakeAt
 from voicetui.events.session import Said, SessionOpened
 from voicetui.rehearse.redecide.changes import Turn, differs, turns_of
 from voicetui.rehearse.redecide.decisions import decisions_of
@@ -234,6 +234,14 @@ def test_a_lost_entry_is_found_where_it_is_lost_and_nowhere_else() -> None:
     (first, second) = (turn for turn in turns([e for e in recorded if e is not lost]) if turn.utterance)
     assert any(change.kind == "new" and isinstance(change.order, Commit) for change in first.changes)
     assert not second.changes or second.by_rules
+
+
+def test_a_damaged_time_moves_nothing_that_comes_after() -> None:
+    entries = list(questions())
+    opened = next(n for n, each in enumerate(entries) if isinstance(each.body, OpenUtterance))
+    first = next(n for n in range(opened, 0, -1) if not isinstance(entries[n - 1].body, Order))
+    damaged = [*entries[:first], msgspec.structs.replace(entries[first], at=1e12), *entries[first + 1 :]]
+    assert spoken(damaged, silence_ms=350.0) == spoken(entries, silence_ms=350.0)
 
 
 def test_without_its_beginning_nothing_can_be_decided() -> None:

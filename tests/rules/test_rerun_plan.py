@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+import msgspec
 
 from tests.journal_builder import JournalBuilder
 from voicetui.events import Basis, Entry
@@ -195,3 +198,10 @@ def test_what_was_asked_again_in_the_silence_there_and_comes_over_a_reply_here_i
     assert not collided(found, [500], replies((4000, 5000)))
     (told,) = collided(found, [500], replies((500 + again.after_ms - 700, 5000)))
     assert (told.after_reply_start_ms, told.text) == (700, "Hello, are you there?")
+
+
+def test_entries_that_lost_their_time_lose_no_piece() -> None:
+    journal = begun().wait(400).turn("What time is it?", ["It is noon."])
+    lost = [msgspec.structs.replace(each, at=math.nan) if each.seq in (0, 1) else each for each in journal.entries]
+    lost.append(msgspec.structs.replace(lost[-1], seq=len(lost), at=math.nan))
+    assert plan(lost, HOUR) == plan(journal.entries, HOUR)

@@ -74,7 +74,7 @@ def test_a_session_of_long_ago_is_listed_like_any_other(tmp_path: Path) -> None:
     early = msgspec.structs.replace(opened.body, started_utc="0001-01-01T00:00:00Z")
     journal.entries[0] = msgspec.structs.replace(opened, body=early)
     record(tmp_path, "dated-by-a-broken-clock", journal)
-    assert [row for row in list_sessions(tmp_path) if Wanted().has(row)][0].started_utc == "0001-01-01T00:00:00Z"
+    assert next(row for row in list_sessions(tmp_path) if Wanted().has(row)).started_utc == "0001-01-01T00:00:00Z"
 
 
 def test_a_session_that_ends_while_it_is_listed_is_looked_at_again(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from voicetui.commands.replay_redecide import configured
 from voicetui.config import Config, assets, checkout
 from voicetui.conversation.policy import Policy
 from voicetui.events import Entry
-from voicetui.events.orders import IMPORTED
+from voicetui.events.orders import IMPORTED, WakeAt
 from voicetui.events.session import SessionOpened
 from voicetui.journal.append import JOURNAL_NAME
 from voicetui.journal.codec import FORMAT, Header, encode
@@ -190,3 +191,15 @@ def test_the_sample_sessions_that_are_spoken_of_are_there() -> None:
     root = Path(__file__).resolve().parents[2]
     told = re.findall(r"recordings/(sample-[\w-]+)", (root / "README.md").read_text("utf-8"))
     assert set(told) <= {folder.name for folder in SAMPLES}
+
+
+def test_an_entry_that_lost_its_time_is_null_in_the_file(tmp_path: Path) -> None:
+    entries = [
+        msgspec.structs.replace(each, at=math.nan, body=msgspec.structs.replace(each.body, due_ms=math.nan))
+        if isinstance(each.body, WakeAt)
+        else each
+        for each in questions()
+    ]
+    folder, wanted = written(tmp_path / "untimed", entries), tmp_path / "changes.json"
+    assert redecided(str(folder), "--json", str(wanted)) == 1
+    assert '"due_ms": null' in wanted.read_text("utf-8") and "NaN" not in wanted.read_text("utf-8")

@@ -6,7 +6,6 @@ Exit status 0: every order is the recorded one. 1: some differ, or the session c
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from pathlib import Path
@@ -161,8 +160,10 @@ def _needs_rerun(key: str, arguments: argparse.Namespace) -> str:
 
 
 def _write(found: dict[str, Any], json_file: Path) -> bool:
+    import msgspec
+
     try:
-        json_file.write_text(json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n", "utf-8")
+        json_file.write_bytes(msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n")
     except OSError as error:
         print(f"voicetui: {json_file}: {error.strerror or error}. Name another file.", file=sys.stderr)
         return False

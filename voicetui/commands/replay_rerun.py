@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -221,7 +222,7 @@ def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pac
     from voicetui.views.session_state import staged_gaps_of
 
     what = "its whole track" if pace == "tape" else f"{len(plan.pieces)} pieces of what was said and typed"
-    took_s = max((entry.at for entry in recorded.entries), default=0.0) / 1e3
+    took_s = max((entry.at for entry in recorded.entries if math.isfinite(entry.at)), default=0.0) / 1e3
     _tell(f"Re-run of {recorded.name}: {what}, in real time; it took {took_s:.0f} s there.")
     opened = recorded.opened
     if opened is None:

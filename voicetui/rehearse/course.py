@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
@@ -48,7 +49,7 @@ class Course:
         self.acts: list[tuple[float, Deed]] = []
         self.words: list[tuple[float, str]] = []
         self.zero_ms: float | None = None
-        self.end_ms = max((entry.at for entry in entries), default=0.0)
+        self.end_ms = max((entry.at for entry in entries if math.isfinite(entry.at)), default=0.0)
         self.stopped_ms = float("inf")
         self._onset_ms: dict[int, float] = {}
         self._text: dict[int, str] = {}
@@ -60,8 +61,10 @@ class Course:
         self._speaking_ms = 0.0
         self._typed_ms: float | None = None
         self._echoes: list[tuple[float, float]] = []
-        for entry in entries:
-            self._take(entry.at, entry.body)
+        at_ms = 0.0
+        for entry in entries:  # one that has lost its time is taken to come with the one before
+            at_ms = entry.at if math.isfinite(entry.at) else at_ms
+            self._take(at_ms, entry.body)
         self._finish(samples)
 
     def idle_since(self, at_ms: float) -> float:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from typing import Final
 
 import msgspec
 
@@ -10,6 +13,9 @@ from voicetui.events import Entry, Order
 from voicetui.events.listen import SpeechPaused, SpeechStarted
 from voicetui.events.orders import Commit, OpenUtterance, Reject, Revise
 from voicetui.events.session import Said
+
+_FAR_MS: Final = 60_000.0
+"""A time so far ahead of one after it is damaged: sources tell of what was seconds ago at most."""
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -35,16 +41,22 @@ class Episode(msgspec.Struct, frozen=True):
 
 
 def decisions_of(entries: Sequence[Entry]) -> list[Decision]:
-    """Every fact of a journal with its orders. Orders before the first fact (a torn beginning) are left out."""
+    """Every fact of a journal with its orders. Orders before the first fact (a torn beginning) are left out.
+
+    A damaged time is taken to be the soonest after it.
+    """
     found: list[tuple[Entry, list[Entry]]] = []
     for entry in entries:
         if not isinstance(entry.body, Order):
             found.append((entry, []))
         elif found:
             found[-1][1].append(entry)
+    times_ms = [orders[0].at if orders else _noticed_ms(fact) for fact, orders in found]
+    soonest_ms = list(accumulate((ms if math.isfinite(ms) else math.inf for ms in reversed(times_ms)), min))
     decisions, told_ms = [], 0.0
-    for fact, orders in found:
-        told_ms = max(told_ms, orders[0].at if orders else _noticed_ms(fact))
+    for (fact, orders), at_ms, after_ms in zip(found, times_ms, reversed(soonest_ms), strict=True):
+        if math.isfinite(after_ms):
+            told_ms = max(told_ms, at_ms if at_ms <= after_ms + _FAR_MS else after_ms)
         decisions.append(Decision(fact, told_ms, tuple(e.body for e in orders if isinstance(e.body, Order))))
     return decisions
 
