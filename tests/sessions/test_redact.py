@@ -527,6 +527,19 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., in
     return lambda *words: run(["redact", "--config", str(config), *words])
 
 
+def test_a_rerun_of_a_session_that_was_renamed_is_named(
+    tmp_path: Path, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "recordings" / "renamed")
+    rerun = conversation()
+    opened = rerun.entries[0]
+    child = msgspec.structs.replace(opened.body, parent="golden")
+    rerun.entries[0] = msgspec.structs.replace(opened, body=child)
+    record(tmp_path / "recordings" / "rerun", rerun)
+    assert command("renamed", "--text", "balance", "--dry-run") == 0
+    assert "rerun was made from this session's sound" in capsys.readouterr().err
+
+
 def test_the_command_proves_itself_and_a_dry_run_changes_nothing(
     tmp_path: Path, command: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -569,3 +582,23 @@ def test_what_cannot_be_done_is_said(
     for words in ((), ("--from", "1"), ("--from", "2", "--to", "1"), ("--text", "?!"), ("--text", "redacted")):
         assert command("a", *words) == 2
         assert "voicetui: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"type": "tokens_arrived", "basis": [1, 1, 1], "tokens": [[5, 1.0]]},
+        {"type": "clause_cut", "basis": [1, 1, 1], "clause": "one", "text": "John", "spoken": "John"},
+        {"type": "clause_cut", "basis": [1, 1, 1], "clause": 0, "text": {"is": "John"}, "spoken": "John"},
+        {"type": "open_utterance", "utterance": 1, "turn": {}},
+        {"type": "said", "text": 7},
+        {"type": "generate", "basis": [[], 1, 1], "messages": [["user", "John"]]},
+    ],
+    ids=lambda body: str(body["type"]),
+)
+def test_lines_with_other_things_than_belong_there_are_cleared_too(tmp_path: Path, body: dict[str, Any]) -> None:
+    folder = record(tmp_path / "a")
+    line = msgspec.json.encode({"seq": 999, "at": 5.0, "body": body})
+    (folder / "journal.jsonl").write_bytes(raw(folder) + line + b"\n")
+    _, proof = redact(folder, "John", start_ms=0.0, end_ms=9e9)
+    assert not proof.left and b"John" not in raw(folder)

@@ -130,10 +130,12 @@ def _called(plan: Plan, recordings: Path) -> str:
 def _tell_relatives(folder: Path, recordings: Path) -> None:
     """Sessions in which this one's microphone was heard again hold its words, too."""
     from voicetui.journal.library import cache_file, list_sessions
+    from voicetui.journal.redact import session_name
     from voicetui.tui.literal import literal
 
+    names = {folder.name, session_name(folder)} - {""}
     for row in list_sessions(recordings, cache_file()):
-        if row.parent == folder.name and row.name != folder.name:
+        if row.parent in names and row.name != folder.name:
             print(f"{literal(row.name)} was made from this session's sound: redact it, too.", file=sys.stderr)
 
 

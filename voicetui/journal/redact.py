@@ -152,11 +152,12 @@ def prove(plan: Plan) -> Proof:
 
 def same_session(folder: Path, other: Path) -> bool:
     """Whether two folders hold the same session, as a copy in the trash does."""
-    names = [_name(each) for each in (folder, other)]
+    names = [session_name(each) for each in (folder, other)]
     return names[0] == names[1] != ""
 
 
-def _name(folder: Path) -> str:
+def session_name(folder: Path) -> str:
+    """What the session was called when it was recorded, whatever its folder is called now; "" where that is lost."""
     try:
         header = Lines((folder / JOURNAL_NAME).read_bytes()).header()
     except OSError:

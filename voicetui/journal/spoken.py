@@ -158,13 +158,13 @@ class _Reader:
             case "speech_started" | "speech_paused" | "open_utterance" | "said" | "commit" | "reject" | "revise":
                 self._user(kind, line, body, at_ms)
             case "transcribed":
-                self._wording(body["utterance"], Slot(line, body, "text"), at_ms)
+                self._wording(_whole(body["utterance"]), Slot(line, body, "text"), at_ms)
             case "generate" | "prewarm":
-                turn = body["basis"][0] if kind == "generate" else body["turn"]
-                messages = [(message[0], Slot(line, message, 1)) for message in body["messages"]]
+                turn = _whole(body["basis"][0] if kind == "generate" else body["turn"])
+                messages = [(message[0], _slot(line, message, 1)) for message in body["messages"]]
                 spoken.asked.append(Asked(turn, messages))
             case "assemble_context":
-                spoken.queries.append((body["turn"], Slot(line, body, "query")))
+                spoken.queries.append((_whole(body["turn"]), _slot(line, body, "query")))
             case "adopt_context":
                 spoken.others += _strings(line, body["sources"])
             case "context_assembled":
@@ -183,12 +183,12 @@ class _Reader:
                 self._open.end_ms = max(self._open.end_ms, at_ms)
         elif kind == "open_utterance":
             onset_ms = self._onset_ms if self._onset_ms is not None else at_ms or 0.0
-            utterance = self._utterance(body["utterance"], onset_ms)
-            utterance.turn, self._open = body["turn"], utterance
+            utterance = self._utterance(_whole(body["utterance"]), onset_ms)
+            utterance.turn, self._open = _whole(body["turn"]), utterance
         elif kind == "said" or body.get("utterance") is None:
-            self.spoken.typed.append((at_ms, Slot(line, body, "text")))
+            self.spoken.typed.append((at_ms, _slot(line, body, "text")))
         else:
-            self._wording(body["utterance"], Slot(line, body, "text"), at_ms)
+            self._wording(_whole(body["utterance"]), Slot(line, body, "text"), at_ms)
 
     def _utterance(self, name: int, at_ms: float) -> Utterance:
         return self.spoken.utterances.setdefault(name, Utterance(at_ms, at_ms, 0))
@@ -200,27 +200,28 @@ class _Reader:
     def _reply(self, kind: str, line: Line, body: dict[str, Any], at_ms: float | None) -> None:
         if "basis" not in body:
             return
-        basis = tuple(body["basis"])
+        basis = tuple(map(_whole, body["basis"]))
         reply = self.spoken.replies.setdefault(basis, Reply(basis[0]))
         match kind:
             case "tokens_arrived":
                 pieces = reply.reasoning if body.get("reasoning") else reply.pieces
-                pieces += [(Slot(line, token, 0), number(token[1])) for token in body["tokens"]]
+                pieces += [(_slot(line, token, 0), number(token[1])) for token in body["tokens"]]
             case "clause_cut":
-                reply.clauses[body["clause"]].written.append(Slot(line, body, "text"))
-                reply.clauses[body["clause"]].said.append(Slot(line, body, "spoken"))
+                clause = reply.clauses[_whole(body["clause"])]
+                clause.written.append(_slot(line, body, "text"))
+                clause.said.append(_slot(line, body, "spoken"))
             case "synthesize":
-                reply.clauses[body["clause"]].said.append(Slot(line, body, "spoken"))
+                reply.clauses[_whole(body["clause"])].said.append(_slot(line, body, "spoken"))
             case "play":
-                reply.clauses[body["clause"]].written.append(Slot(line, body, "text"))
+                reply.clauses[_whole(body["clause"])].written.append(_slot(line, body, "text"))
             case "clause_started" if at_ms is not None:
-                clause = reply.clauses[body["clause"]]
+                clause = reply.clauses[_whole(body["clause"])]
                 clause.start_ms = at_ms if clause.start_ms is None else min(clause.start_ms, at_ms)
             case "clause_ended" if at_ms is not None:
-                reply.clauses[body["clause"]].end_ms = at_ms
+                reply.clauses[_whole(body["clause"])].end_ms = at_ms
             case "playback_cut" | "playback_finished" | "end_turn":
                 if body.get("outcome") in ("cut_off", "superseded"):
-                    self.spoken.taken_back.add(body["turn"])
+                    self.spoken.taken_back.add(_whole(body["turn"]))
                 if isinstance(body.get("heard_text"), str):
                     reply.heard.append(Slot(line, body, "heard_text"))
                 for clause in reply.clauses.values():
@@ -228,6 +229,18 @@ class _Reader:
                         clause.end_ms = max(at_ms, clause.start_ms)
             case _:
                 pass
+
+
+def _slot(line: Line, within: Any, key: Any) -> Slot:
+    if not isinstance(within[key], str):
+        raise TypeError("no text")
+    return Slot(line, within, key)
+
+
+def _whole(value: Any) -> int:
+    if not isinstance(value, int):
+        raise TypeError("no number")
+    return value
 
 
 def _strings(line: Line, value: Any) -> list[Slot]:
