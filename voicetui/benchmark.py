@@ -284,13 +284,14 @@ def _turns(text: str) -> int:
 
 def _json_file(named: str | None) -> Path | None:
     """Raises ``ConfigError`` for a file that could not be written when the run is over."""
+    from voicetui.journal.target import target_refused
+
     if named is None or named == "-":
         return None
     path = Path(named)
-    if not path.parent.is_dir():
-        raise ConfigError(f"{path}: its folder does not exist. Create it, or name another file.")
-    if path.is_dir():
-        raise ConfigError(f"{path} is a folder. Name a file in it.")
+    refused = target_refused(path)
+    if refused:
+        raise ConfigError(refused)
     return path
 
 

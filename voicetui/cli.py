@@ -211,10 +211,12 @@ def _headless(
     refused: Sequence[str] = (),
 ) -> int:
     from voicetui.headless import run_headless
+    from voicetui.journal.target import target_refused
 
     json_file = Path(arguments.json) if arguments.json else None
-    if json_file is not None and not json_file.parent.is_dir():
-        print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
+    wrong = target_refused(json_file) if json_file is not None else ""
+    if wrong:
+        print(f"voicetui: {wrong}", file=sys.stderr)
         return 2
     return asyncio.run(run_headless(config, choice, seconds=seconds, json_file=json_file, refused=refused))
 

@@ -70,10 +70,13 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _refusal(arguments: argparse.Namespace) -> str:
     """What is wrong with the call itself."""
+    from voicetui.journal.target import target_refused
+
     if not 2 <= len(arguments.sessions) <= 26:
         return "compare takes two sessions or more, up to 26. `voicetui sessions` lists those there are."
-    if arguments.json not in (None, "-") and not Path(arguments.json).parent.is_dir():
-        return f"{arguments.json}: its folder does not exist. Create it, or name another file."
+    wrong = target_refused(Path(arguments.json)) if arguments.json not in (None, "-") else ""
+    if wrong:
+        return wrong
     if arguments.screen and not (sys.stdin.isatty() and sys.stdout.isatty()):
         return "this is no terminal, so there is no screen. Leave out --screen: the comparison is printed."
     return ""

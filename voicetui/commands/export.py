@@ -80,6 +80,8 @@ def command(arguments: argparse.Namespace) -> int:
 
 def _called_wrong(arguments: argparse.Namespace) -> str:
     """What does not go together, "" if all does."""
+    from voicetui.journal.target import target_refused
+
     if arguments.format == "wav" and arguments.output in (None, _STDOUT):
         return "a WAV needs a file: add -o FILE."
     if arguments.to is not None and arguments.format != "otlp":
@@ -88,14 +90,7 @@ def _called_wrong(arguments: argparse.Namespace) -> str:
         return f"--with-text is for --as otlp; {arguments.format} holds the words anyway, if it has any."
     if arguments.output in (None, _STDOUT):
         return ""
-    output = Path(arguments.output)
-    if not output.parent.is_dir():
-        return f"{output}: its folder does not exist. Create it, or name another file."
-    if output.is_dir():
-        return f"{output} is a folder. Name a file in it."
-    if (output.parent / "journal.jsonl").exists():
-        return f"{output} lies among a session's own files, which are never touched. Name a file elsewhere."
-    return ""
+    return target_refused(Path(arguments.output))
 
 
 def _send(session: Recorded, arguments: argparse.Namespace) -> bool:

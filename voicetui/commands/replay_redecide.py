@@ -27,11 +27,13 @@ def command(arguments: argparse.Namespace) -> int:
     """Decide again and show; the exit status. Raises ``RecordedError``."""
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.recorded import find_session, open_recorded
+    from voicetui.journal.target import target_refused
     from voicetui.rehearse.redecide.settings import SettingError, UnknownSetting, changes_of
 
     json_file = Path(arguments.json) if arguments.json else None
-    if json_file is not None and not json_file.parent.is_dir():
-        print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
+    wrong = target_refused(json_file) if json_file is not None else ""
+    if wrong:
+        print(f"voicetui: {wrong}", file=sys.stderr)
         return 2
     recorded = open_recorded(find_session(arguments.session, recordings_folder(load_config(arguments.config)[0])))
     policy = _policy(recorded)

@@ -23,10 +23,12 @@ def command(arguments: argparse.Namespace) -> int:
     """Open it; the exit status."""
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.recorded import find_session, open_recorded
+    from voicetui.journal.target import target_refused
 
     json_file = Path(arguments.json) if arguments.json else None
-    if json_file is not None and not json_file.parent.is_dir():
-        print(f"voicetui: {json_file}: its folder does not exist. Create it, or name another file.", file=sys.stderr)
+    wrong = target_refused(json_file) if json_file is not None else ""
+    if wrong:
+        print(f"voicetui: {wrong}", file=sys.stderr)
         return 2
     config = load_config(arguments.config)[0]
     folder = find_session(arguments.session, recordings_folder(config))

@@ -64,16 +64,21 @@ def _list(arguments: argparse.Namespace, recordings: Path) -> int:
     from voicetui.journal.library import cache_file, list_sessions, size_on_disk
     from voicetui.journal.shelf import trash_of, trashed
     from voicetui.journal.sift import in_order
+    from voicetui.journal.target import target_refused
     from voicetui.tui.session_columns import megabytes, table
 
     wanted, order = _wanted(arguments), _order(arguments)
+    json_file = getattr(arguments, "json", None)
+    wrong = target_refused(Path(json_file)) if json_file not in (None, "-") else ""
+    if wrong:
+        print(f"voicetui: {wrong}", file=sys.stderr)
+        return 2
     if getattr(arguments, "screen", False):
         from voicetui.commands.sessions_screen import show
 
         return show(recordings, wanted, order, arguments.config)
     everything = list_sessions(recordings, cache_file(), _progress)
     rows = in_order(filter(wanted.has, everything), order)
-    json_file = getattr(arguments, "json", None)
     if json_file is not None and not _write_json(rows, json_file):
         return 1
     if rows and json_file != "-":

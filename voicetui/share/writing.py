@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from voicetui.journal.append import JOURNAL_NAME
 from voicetui.journal.atomic import write_private
+from voicetui.journal.target import target_refused
 
 
 class WriteError(Exception):
@@ -17,12 +17,9 @@ def check_target(path: Path, mark: str) -> None:
 
     Raises ``WriteError``.
     """
-    if path.is_dir():
-        raise WriteError(f"{path} is a folder. Name a file in it.")
-    if not path.parent.is_dir():
-        raise WriteError(f"{path}: its folder does not exist. Create it, or name another file.")
-    if (path.parent / JOURNAL_NAME).exists():
-        raise WriteError(f"{path} lies among a session's own files, which are never touched. Name a file elsewhere.")
+    refused = target_refused(path)
+    if refused:
+        raise WriteError(refused)
     if not path.exists():
         return
     if not path.is_file():
