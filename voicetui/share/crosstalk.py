@@ -30,6 +30,8 @@ def leaked(own: Hops, other: Hops, reach: int = SOFT_HOPS) -> NDArray[np.bool_]:
     No hop within ``reach`` hops of the side's own sound is one.
     """
     count = len(own)
+    if not count:
+        return np.zeros(0, np.bool_)
     other = np.concatenate((other, np.full(max(0, count - len(other)), SILENCE_DBFS, np.float32)))[:count]
     balance_db = _speech_dbfs(other, own) - _speech_dbfs(own, other)
     if not abs(balance_db) <= _MOST_BALANCE_DB:
