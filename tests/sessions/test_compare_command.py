@@ -9,6 +9,7 @@ import pytest
 
 from tests.journal_builder import COMMIT_EARLY, SEQUENTIAL, JournalBuilder
 from voicetui.cli import run
+from voicetui.events.orders import IMPORTED
 from voicetui.events.session import Overlap
 
 ASKED = ("What is the capital of France?", "And of Italy?", "How do I make a cup of tea?", "Who was Albert Einstein?")
@@ -124,3 +125,12 @@ def test_hostile_names_and_words_do_not_reach_the_terminal(two: tuple[str, str],
     found = [fold_session(f"\x1b]0;{folder}", open_recorded(Path(folder)).entries) for folder in two]
     rows = comparison_rows(found, compare_all(found), 120, True)
     assert all("\x1b" not in each.text for each in rows)
+
+
+def test_what_no_imported_call_tells_is_no_nought(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = JournalBuilder().opened(IMPORTED).ready().turn("Hello.", ["Hello."]).closed()
+    (tmp_path / "call").mkdir()
+    call.write(tmp_path / "call" / "journal.jsonl")
+    assert run(["compare", str(tmp_path / "call"), written(tmp_path / "own", "none")]) == 0
+    rows = {line[:18].strip(): line[18:].split() for line in capsys.readouterr().out.splitlines()}
+    assert [rows[name] for name in ("cut-offs", "tokens wasted", "ms saved")] == [["–", "0"]] * 3

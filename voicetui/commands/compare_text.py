@@ -282,6 +282,11 @@ def _sum(session: Session, text: Callable[[TurnSummary], str]) -> str:
     return str(sum(len(text(turn).split()) for turn in session.summary.turns)) if known else NONE
 
 
+def _decided(session: Session, figure: float) -> str:
+    """What decisions made of it; of an imported call none is known."""
+    return NONE if session.summary.tier == IMPORTED else whole(figure)
+
+
 def _outcomes(session: Session, outcome: str) -> str:
     return str(sum(turn.outcome == outcome for turn in session.summary.turns))
 
@@ -299,7 +304,7 @@ _SESSION: tuple[tuple[str, Callable[[Session], str]], ...] = (
     ("rhythm, ms", lambda each: whole(each.summary.gap_ms.rhythm)),
     ("staged gap p50, ms", lambda each: _staged(each)),
     ("stop p50, ms", lambda each: _n(each.summary.barge_in_stop_ms.p50, each.summary.barge_in_stop_ms.n)),
-    ("cut-offs", lambda each: str(each.summary.cut_offs)),
+    ("cut-offs", lambda each: _decided(each, each.summary.cut_offs)),
     ("collisions", lambda each: str(each.summary.collisions)),
     ("completed", lambda each: _outcomes(each, "completed")),
     ("interrupted", lambda each: _outcomes(each, "interrupted")),
@@ -310,8 +315,8 @@ _SESSION: tuple[tuple[str, Callable[[Session], str]], ...] = (
     ("reply words", lambda each: _sum(each, lambda turn: turn.reply_text)),
     ("heard words", lambda each: _sum(each, lambda turn: turn.heard_text)),
     ("drafts kept", _drafts),
-    ("tokens wasted", lambda each: str(each.summary.ledger.wasted_tokens)),
-    ("ms saved", lambda each: whole(each.summary.ledger.saved_ms)),
+    ("tokens wasted", lambda each: _decided(each, each.summary.ledger.wasted_tokens)),
+    ("ms saved", lambda each: _decided(each, each.summary.ledger.saved_ms)),
     ("faults", lambda each: str(len(each.summary.faults))),
 )
 

@@ -72,7 +72,7 @@ def _row(facts: SessionFacts, number: int) -> list[Piece]:
         ms(stats.p95) if stats.p95 is not None else f"n < {P95_FROM_N}",
         ms(stats.max),
         ms(stats.rhythm),
-        str(summary.staged_cut_offs if staged else summary.cut_offs),
+        "–" if facts.imported else str(summary.staged_cut_offs if staged else summary.cut_offs),
         str(summary.staged_collisions if staged else summary.collisions),
         f"{ms(stops.p50)}, n = {stops.n}" if stops.n else "–",
     ]

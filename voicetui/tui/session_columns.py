@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from voicetui.events.orders import IMPORTED
 from voicetui.journal.library import Listed
 from voicetui.tui.literal import literal, width
 from voicetui.views.figures import clock
@@ -63,7 +64,7 @@ _COLUMNS = (
     _Column("overlap", lambda row: row.overlap or NONE, spare=8),
     _Column("turns", lambda row: str(row.turns), right=True, spare=2),
     _Column("gap p50 / max", gap_text, right=True),
-    _Column("cut-offs", lambda row: str(row.cut_offs), right=True, spare=5),
+    _Column("cut-offs", lambda row: NONE if row.source == IMPORTED else str(row.cut_offs), right=True, spare=5),
     _Column("faults", lambda row: str(row.faults), right=True, spare=4),
     _Column("size", lambda row: megabytes(row.size_bytes), right=True, spare=6),
     _Column("state", state_text),
