@@ -9,6 +9,7 @@ import pytest
 from tests.journal_builder import COMMIT_EARLY, COMMIT_LATE, SEQUENTIAL, JournalBuilder
 from tests.share.reading import Page, facts_of, report_of, with_opening
 from tests.tui.scenes import conversation, many_turns, staged
+from voicetui.events.orders import IMPORTED
 from voicetui.journal.read import Problem
 from voicetui.share.report_page import MARK, report_html
 from voicetui.share.report_sound import Sound
@@ -172,3 +173,23 @@ def test_an_hour_of_800_turns_fits_and_is_summarised() -> None:
     assert "n = 800 turns" in page.text and "Question number 799 of many" in page.text
     assert "The 4 slowest of 800 turns" in page.text
     assert page.tags.count("svg") < 40
+
+
+def test_a_call_without_known_cut_offs_is_not_one_without_cut_offs() -> None:
+    call = with_opening(JournalBuilder().opened().ready().turn("Hello.", ["Hello."]).closed(), source=IMPORTED)
+    own = JournalBuilder().opened().ready().turn("Hello.", ["Hello."]).closed()
+    cells = [row.split("|")[8] for row in table_rows(report_of(call, own))]
+    assert cells == ["–", "0"], "side by side as well as by itself"
+
+
+def test_why_there_is_no_figure_contradicts_no_turn() -> None:
+    journal = JournalBuilder().opened().ready().typed("What time is it?", ["It is noon."]).unanswered("And now?")
+    page = Page(report_of(journal.closed()))
+    assert "no gap counts: 1 × typed, so there is no end of speech, 1 × nothing to say came back" in page.text
+    assert "1 × heard to its end" not in page.text
+
+
+def table_rows(html: str) -> list[str]:
+    """The rows of a page's first table, their cells apart."""
+    body = html.partition("<tbody>")[2].partition("</tbody>")[0]
+    return [re.sub(r"<[^>]+>", "", re.sub(r"</t[hd]>", "|", row)) for row in body.split("</tr>") if row]

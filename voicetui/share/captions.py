@@ -44,7 +44,7 @@ def as_text(lines: Iterable[Spoken], heading: str) -> str:
         if line.unheard:
             parts.append(f"[not heard: {_one_line(line.unheard)}]")
         if line.note:
-            parts.append(f"({line.note})")
+            parts.append(f"({_one_line(line.note)})")
         out.append(f"{when}  {line.speaker:8}  {' '.join(part for part in parts if part)}")
     return "\n".join(out) + "\n"
 

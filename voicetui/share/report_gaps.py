@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from voicetui.share.charts import percent, svg, title, turn_bars
 from voicetui.share.markup import Html, Piece, h, said
 from voicetui.share.session_facts import SessionFacts, counts
-from voicetui.share.wording import OUTCOME_MARKS, OUTCOMES, count, ms, too_few
+from voicetui.share.wording import OUTCOME_MARKS, OUTCOMES, count, ms, reason_apart, too_few
 from voicetui.views.breakdown import STAGES
 from voicetui.views.latency import TurnLatency
 from voicetui.views.statistics import Stats, statistics
@@ -130,15 +130,7 @@ def _not_counted(facts: SessionFacts) -> Html | None:
         return None
     why: dict[str, int] = {}
     for turn in left:
-        reason = OUTCOMES[turn.outcome]
-        if turn.outcome in ("completed", "interrupted"):
-            reason = (
-                "typed, so there is no end of speech"
-                if turn.typed
-                else "a cached reply"
-                if turn.cached
-                else "not heard"
-            )
+        reason = reason_apart(turn)
         why[reason] = why.get(reason, 0) + 1
     told = "; ".join(f"{number} {reason}" for reason, number in why.items())
     return h("p", f"{count(len(left), 'turn')} told apart, in no figure: {told}.", cls="small")

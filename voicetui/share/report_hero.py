@@ -7,7 +7,7 @@ from collections import Counter
 from voicetui.share.charts import band_counts, gap_strip
 from voicetui.share.markup import Html, Piece, h, said
 from voicetui.share.session_facts import SessionFacts
-from voicetui.share.wording import OUTCOMES, count, date, lasted, ms, shape, tail, too_few
+from voicetui.share.wording import count, date, lasted, ms, reason_apart, shape, tail, too_few
 from voicetui.views.bands import BandInk, band
 from voicetui.views.figures import whole
 from voicetui.views.statistics import P95_FROM_N, Stats
@@ -127,10 +127,10 @@ def why_none(facts: SessionFacts) -> str:
     """Why there is no figure."""
     if not facts.turns:
         return "nobody said anything that became a turn"
-    kinds = Counter(turn.outcome for turn in facts.turns)
     if all(turn.typed for turn in facts.turns):
         return "every turn was typed: a gap begins with the end of speech"
-    return "no reply to speech was heard: " + ", ".join(f"{n} × {OUTCOMES[kind]}" for kind, n in kinds.items())
+    kinds = Counter(reason_apart(turn) for turn in facts.turns)
+    return "no gap counts: " + ", ".join(f"{n} × {reason}" for reason, n in kinds.items())
 
 
 def tiles(facts: SessionFacts, stats: Stats, staged: bool) -> Html:

@@ -120,6 +120,19 @@ def gap_text(turn: TurnLatency) -> str:
     return f"no gap: {why_no_gap(turn)}"
 
 
+def reason_apart(turn: TurnLatency) -> str:
+    """Why a turn is told apart from the measured gaps."""
+    if turn.outcome not in ("completed", "interrupted"):
+        return OUTCOMES[turn.outcome]
+    if turn.typed:
+        return "typed, so there is no end of speech"
+    if turn.cached:
+        return "a cached reply"
+    if not turn.heard:
+        return "not heard"
+    return "a staged gap, made on purpose" if turn.staged else "heard, but when the speech ended is not known"
+
+
 def why_no_gap(turn: TurnLatency) -> str:
     """Why a turn has no gap."""
     reasons = {missing.point: missing.reason for missing in turn.missing}
