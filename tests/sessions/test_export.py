@@ -388,3 +388,12 @@ def test_a_dead_collector_is_said_in_words(session: Path, capsys: pytest.Capture
     assert f"No collector could be reached at {url}/v1/traces" in said.err and "4318" in said.err
     assert send(session, "localhost:4318") == 1
     assert "no web address" in capsys.readouterr().err
+
+
+def test_no_cause_commands_the_terminal_that_shows_a_transcript(tmp_path: Path) -> None:
+    folder = tmp_path / NAME
+    folder.mkdir()
+    journal = JournalBuilder().opened().ready().rejected("noise\x1b[2J\nagain", "Hm")
+    journal.closed().write(folder / "journal.jsonl")
+    told = exported(folder, "text")
+    assert "(no turn: noise[2J again)" in told and "\x1b" not in told

@@ -9,13 +9,17 @@ from typing import Any
 
 import msgspec
 import pytest
+from textual.geometry import Size
 from textual.pilot import Pilot
 
 from tests.tui.conftest import CompareGolden
 from tests.tui.scenes import SIZES
 from tests.tui.stage import seen
+from voicetui.events.orders import IMPORTED
 from voicetui.journal.library import Listed
 from voicetui.journal.recorded import RecordedError
+from voicetui.tui.screens.sessions import About
+from voicetui.tui.session_columns import table
 from voicetui.tui.sessions_app import SessionsApp
 from voicetui.views.statistics import statistics
 
@@ -194,3 +198,17 @@ async def test_many_scroll_and_none_say_so() -> None:
         assert "`voicetui demo` makes one" in desk.text()
         await desk.press("enter", "t", "x", "s", "down", "pageup")
         assert desk.app.return_value is None
+
+
+def test_the_cut_offs_of_an_imported_call_are_not_known() -> None:
+    call, own = Listed("call", "call", "finished", source=IMPORTED), Listed("own", "own", "finished", source="live")
+    columns = table([call, own], None)
+    end = columns.heading.index("cut-offs") + len("cut-offs")
+    assert [line[end - 1] for line in columns.lines] == ["–", "0"]
+
+
+def test_one_problem_is_one() -> None:
+    about = About()
+    for problems, says in ((0, "nothing is wrong"), (1, "1 problem: "), (2, "2 problems: ")):
+        about.about = Listed("own", "own", "damaged", problems=problems)
+        assert says in about.draw(Size(80, 3))[1].text

@@ -101,7 +101,7 @@ class About(Drawn):
         it = self.about
         facts = [tier_text(it), it.source, f"made again from {it.parent}" if it.parent else ""]
         facts += ["redacted: not all of it is there" if it.redacted else ""]
-        wrong = f"{it.problems} problems: `voicetui sessions check` names them" if it.problems else "nothing is wrong"
+        wrong = _wrong(it.problems)
         tags = " ".join(it.tags) or "no tags"
         name, on_disk = Run(f"  {literal(it.name)}", "strong"), Run(f"{megabytes(it.size_bytes)}  ", "dim")
         told: list[tuple[str, Ink]] = [(f"   {literal(each)}", "dim") for each in facts if each]
@@ -357,6 +357,13 @@ class SessionsScreen(Screen[None]):
         about.about = self.chosen
         foot.redraw()
         about.redraw()
+
+
+def _wrong(problems: int) -> str:
+    if not problems:
+        return "nothing is wrong"
+    found, them = ("1 problem", "it") if problems == 1 else (f"{problems} problems", "them")
+    return f"{found}: `voicetui sessions check` names {them}"
 
 
 def _ink(row: Listed) -> Ink:
