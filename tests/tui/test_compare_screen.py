@@ -9,6 +9,9 @@ from tests.tui.compare_stage import ANSWER, ASKED, compared, fast, folded, slow
 from tests.tui.conftest import CompareGolden
 from tests.tui.scenes import SIZES, staged
 from voicetui.bench.compared import compare_all
+from voicetui.events import Basis
+from voicetui.events.orders import IMPORTED, Commit, EndTurn
+from voicetui.events.speak import ClauseStarted, PlaybackFinished
 from voicetui.tui.compared import OTHERS, steps
 from voicetui.tui.lanes import LABEL_CELLS
 from voicetui.tui.widgets.pairs import PairsList
@@ -113,3 +116,28 @@ def test_the_steps_of_the_bridge_lead_from_one_gap_to_the_other() -> None:
         assert len(told) <= most
         assert sum(each.difference_ms or 0.0 for each in told) == pytest.approx(after - before)
     assert steps(found, pair, 2)[-1].stage == OTHERS
+
+
+def test_stages_that_a_side_does_not_tell_are_in_no_sum() -> None:
+    call = JournalBuilder().opened(IMPORTED).ready()
+    call.add(Commit(Basis(1, 1, 1), None, "", IMPORTED))
+    call.add(ClauseStarted(Basis(1, 1, 1), 0)).add(PlaybackFinished(Basis(1, 1, 1)))
+    call.add(EndTurn(1, Basis(1, 1, 1), "completed", "", ""))
+    own = JournalBuilder().opened().ready().turn("Hello.", ["Hello."], COMMIT_EARLY)
+    sessions = folded("call", "2030-01-01T00:00:00Z", call), folded("own", "2030-01-01T00:10:00Z", own)
+    (found,) = compare_all(sessions)
+    told = steps(found, found.comparison.pairs[0], 4)
+    assert [each.stage for each in told][-1] == OTHERS
+    assert told[-1].one_ms is None and told[-1].difference_ms is None
+
+
+async def test_at_80_columns_no_sentence_just_stops_and_no_columns_touch() -> None:
+    asked = ("Tell me about whales.", "Sing a song.", "Count to ten.")
+    other, nothing = JournalBuilder().opened().ready(), JournalBuilder().opened().ready()
+    for text in asked:
+        other.turn(text, ANSWER)
+    named = folded("20300101T001000Z-local", "2030-01-01T00:10:00Z", other)
+    async with compared([slow(), named], (80, 24)) as screen:
+        assert screen.text().splitlines()[-2].rstrip().endswith("…")
+    async with compared([folded("none", "2030-01-01T00:00:00Z", nothing), named], (80, 24)) as screen:
+        assert "▸ – 1 Tell" in screen.text()

@@ -105,11 +105,14 @@ def steps(found: Compared, pair: PairOfTurns, most: int) -> list[Step]:
     weight = {each.stage: abs(each.difference_ms or 0.0) for each in told}
     kept = sorted(told, key=lambda each: weight[each.stage], reverse=True)[: max(0, most - 1)]
     rest = [each for each in told if each not in kept]
-    sums = [
-        sum(ms for ms in side if ms is not None)
-        for side in zip(*((each.one_ms, each.other_ms) for each in rest), strict=True)
-    ]
+    sums = [_sum([each.one_ms for each in rest]), _sum([each.other_ms for each in rest])]
     return [each for each in told if each in kept] + [Step(OTHERS, sums[0], sums[1])]
+
+
+def _sum(parts: Sequence[float | None]) -> float | None:
+    """Of parts that are all known; a sum without one of them is no figure."""
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
 
 
 def gap_run(session: Session, turns: Sequence[int], cells: int) -> Run:

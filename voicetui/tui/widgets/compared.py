@@ -103,7 +103,11 @@ class Foot(ComparedPanel):
         sentences += [(found.aligned, "text"), *((each, "dim") for each in found.notes[len(sentences) :])]
         for text, ink in sentences:
             lines = wrap_runs([Run(literal(text), ink)], width - 3)
-            if len(rows) + len(lines) <= height or len(rows) < 2:
+            room = height - len(rows)
+            if len(lines) > room and len(rows) < 2:
+                rest = [run for line in lines[max(0, room - 1) :] for run in (*line, Run(" "))]
+                lines = [*lines[: max(0, room - 1)], tuple(clip_runs(rest, width - 3))]
+            if len(lines) <= room:
                 rows += [Row((Run(" "), *line)) for line in lines]
         return rows[:height]
 

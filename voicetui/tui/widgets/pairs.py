@@ -79,8 +79,9 @@ class _Columns:
     @classmethod
     def of(cls, view: ComparedView, width: int) -> _Columns:
         pairs = view.found.comparison.pairs
-        one = max((len(turns_text(pair.one)) for pair in pairs), default=1) + 1
-        other = max((len(turns_text(pair.other)) for pair in pairs), default=1) + 1
+        one = max((len(turns_text(pair.one)) for pair in pairs), default=0)
+        other = max((len(turns_text(pair.other)) for pair in pairs), default=0)
+        one, other = max(1, one) + 1, max(1, other) + 1
         difference = max((len(_difference(view, pair)) for pair in pairs), default=0)
         difference = max(_DIFFERENCE, difference + 2)
         note = _NOTE if width >= _NOTED_FROM else 0
