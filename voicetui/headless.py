@@ -181,7 +181,8 @@ def tell_figures(summary: dict[str, Any], talk: TextIO) -> None:
         if gap is not None and gap["n"]:
             before = "staged_" if name == "staged gap" else ""
             median = f"median {name} {gap['p50']:.0f} ms, max {gap['max']:.0f} ms, n = {gap['n']}"
-            counts = f"cut-offs {summary[before + 'cut_offs']}, collisions {summary[before + 'collisions']}"
+            cut_offs = "not known" if summary["tier"] == IMPORTED else summary[before + "cut_offs"]
+            counts = f"cut-offs {cut_offs}, collisions {summary[before + 'collisions']}"
             print(f"{median}, {counts}", file=talk)
     if summary["ledger"]["turns"]:
         print(summary["ledger"]["verdict"], file=talk)

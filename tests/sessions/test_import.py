@@ -253,7 +253,10 @@ def test_every_view_of_an_imported_call_can_be_exported(
     assert run(["export", str(folder), "--as", "wav", "-o", str(again)]) == 0
     assert np.array_equal(soundfile.read(again, dtype="int16")[0], np.stack((call.user, call.reply), axis=1))
     assert run(["replay", str(folder), "--headless", "--json", str(tmp_path / "figures.json")]) == 0
-    assert "turn 1  gap 6" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "turn 1  gap 6" in told.out and "cut-offs not known, collisions" in told.err
+    assert run(["export", str(folder), "--as", "otlp"]) == 0
+    assert "voicetui.cut_offs" not in capsys.readouterr().out
     assert json.loads((tmp_path / "figures.json").read_text("utf-8"))["tier"] == IMPORTED
     assert run(["replay", str(folder), "--redecide"]) == 1
     assert "no rules decided in it" in capsys.readouterr().err

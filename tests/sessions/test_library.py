@@ -243,8 +243,8 @@ def test_a_list_can_be_read_by_programs(tmp_path: Path, sessions: Sessions, caps
     capsys.readouterr()
     assert sessions("--json", "-") == 0
     assert json.loads(capsys.readouterr().out) == [row]
-    assert sessions("--json", str(tmp_path / "nowhere" / "x.json")) == 1
-    assert "Name another file" in capsys.readouterr().err
+    assert sessions("--json", str(tmp_path / "nowhere" / "x.json")) == 2
+    assert "its folder does not exist" in capsys.readouterr().err
 
 
 def test_what_a_terminal_would_obey_is_only_shown(

@@ -31,7 +31,7 @@ def session(tmp_path: Path) -> Path:
 def test_without_a_screen_it_prints_what_the_session_would_have(
     session: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    wanted = session / "summary.json"
+    wanted = session.parent / "summary.json"
     assert run(["replay", str(session), "--headless", "--json", str(wanted)]) == 0
     out, talk = capsys.readouterr()
     assert [line.split("  ")[0] for line in out.splitlines()] == ["turn 1", "turn 2"]

@@ -119,7 +119,7 @@ class _Trace:
             "voicetui.turns": len(self._latency),
             "voicetui.gap.n": summary.gap_ms.n,
             "voicetui.gap.p50_ms": summary.gap_ms.p50,
-            "voicetui.cut_offs": summary.cut_offs,
+            "voicetui.cut_offs": summary.cut_offs if summary.tier != IMPORTED else None,
             "voicetui.collisions": summary.collisions,
         }
         return TraceSpan(

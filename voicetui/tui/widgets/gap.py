@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from textual.geometry import Size
 
+from voicetui.events.orders import IMPORTED
 from voicetui.tui.bands import band
 from voicetui.tui.big import MEDIUM, SMALL, Face, big
 from voicetui.tui.canvas import rule
@@ -93,7 +94,8 @@ def _figures(view: ScreenView, width: int) -> list[Row]:
     if summary.staged_gap_ms is not None:
         staged = summary.staged_gap_ms
         rows += table([("staged gap n", str(staged.n)), ("p50", whole(staged.p50)), ("max", whole(staged.max))], width)
-    counts = [("cut-offs", summary.cut_offs), ("collisions", summary.collisions)]
+    cut_offs = "–" if summary.tier == IMPORTED else summary.cut_offs
+    counts = [("cut-offs", cut_offs), ("collisions", summary.collisions)]
     if width >= 40:
         counts.append(("unanswered", summary.unanswered))
     rows += table([(name, str(count)) for name, count in counts], width)
