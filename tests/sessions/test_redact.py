@@ -584,6 +584,19 @@ def test_what_cannot_be_done_is_said(
         assert "voicetui: " in capsys.readouterr().err
 
 
+def test_files_that_lie_elsewhere_are_cleared_where_they_lie(tmp_path: Path) -> None:
+    folder, elsewhere = record(tmp_path / "a"), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("journal.jsonl", "user.wav"):
+        (folder / name).rename(elsewhere / name)
+        (folder / name).symlink_to(elsewhere / name)
+    before = (elsewhere / "user.wav").read_bytes()
+    _, proof = redact(folder, "balance")
+    assert not proof.left and b"balance" not in (elsewhere / "journal.jsonl").read_bytes()
+    assert (elsewhere / "user.wav").read_bytes() != before
+    assert sorted(path.name for path in elsewhere.iterdir()) == ["journal.jsonl", "user.wav"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

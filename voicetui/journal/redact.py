@@ -110,7 +110,8 @@ def carry_out(plan: Plan) -> Proof:
     for left in folder.glob(f"*{LEFT_OVER}"):
         left.unlink(missing_ok=True)
     try:
-        for path, pieces in _contents(plan):
+        for named, pieces in _contents(plan):
+            path = named.resolve()  # of a link, what it leads to: the words are there
             beside.append((write_beside(path, pieces, LEFT_OVER), path))
     except OSError as error:
         for path, _ in beside:
