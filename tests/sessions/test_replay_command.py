@@ -45,5 +45,9 @@ def test_what_it_is_called_wrong_with_is_said(session: Path, capsys: pytest.Capt
     assert run(["replay", str(session / "nothing")]) == 1
     assert "no session" in capsys.readouterr().err
     assert run(["replay", str(session), "--headless", "--json", str(session / "no" / "x.json")]) == 2
+    for way in ([], ["--redecide"]):
+        for flags in (["--tier", "fast"], ["--pace", "tape"], ["--no-record"]):
+            assert run(["replay", str(session), "--headless", *way, *flags]) == 2
+            assert f"{flags[0]} changes nothing in what was recorded" in capsys.readouterr().err
     assert run(["replay", str(session)]) == 2
     assert "--headless" in capsys.readouterr().err

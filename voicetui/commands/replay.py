@@ -15,7 +15,7 @@ from types import ModuleType
 WAYS: tuple[str, ...] = ("redecide", "rerun")
 """The flags there are, of which one can be given."""
 _VIEW = "view"
-_OF_A_RERUN = ("tier", "overlap", "gap", "no_record", "speaker")
+_OF_A_RERUN = ("tier", "overlap", "pace", "gap", "no_record", "speaker")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +42,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def command(arguments: argparse.Namespace) -> int:
     """Show the session, or what the flag says; the exit status."""
-    given = [f"--{name.replace('_', '-')}" for name in ("set", *_OF_A_RERUN) if getattr(arguments, name, None)]
-    if given and arguments.way == _VIEW:
-        ways = " or ".join(f"--{way}" for way in WAYS) if given == ["--set"] else "--rerun"
-        print(f"voicetui: {given[-1]} changes nothing in what was recorded. Use it with {ways}.", file=sys.stderr)
+    of_a_rerun = [_option(name) for name in _OF_A_RERUN if getattr(arguments, name, None)]
+    set_in_vain = arguments.way == _VIEW and bool(arguments.set)
+    if arguments.way != "rerun" and (of_a_rerun or set_in_vain):
+        given, ways = (of_a_rerun[-1], "--rerun") if of_a_rerun else ("--set", " or ".join(map(_option, WAYS)))
+        print(f"voicetui: {given} changes nothing in what was recorded. Use it with {ways}.", file=sys.stderr)
         return 2
     return int(_part(arguments.way).command(arguments))
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _part(way: str) -> ModuleType:

@@ -35,8 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--pace",
         choices=("turn", "tape"),
-        default="turn",
-        help="turn: say everything when the reply before it is over, as far after it as there; tape: play the track",
+        default=None,
+        help="turn (default): say everything when the reply before it is over, as far after it as there; "
+        "tape: play the track",
     )
     add_gap(group)
     group.add_argument("--no-record", action="store_true", default=False, help="keep nothing on disk")
@@ -51,6 +52,7 @@ def command(arguments: argparse.Namespace) -> int:
     from voicetui.progress import pull_missing
     from voicetui.rehearse.tape import recorded_track
 
+    arguments.pace = arguments.pace or "turn"
     json_file = Path(arguments.json) if arguments.json else None
     wrong = target_refused(json_file) if json_file is not None else ""
     if wrong:
