@@ -387,3 +387,10 @@ def test_an_end_without_a_commit_is_still_a_turn() -> None:
 def test_a_lost_line_of_the_synthesis_does_not_hide_what_the_commit_cost() -> None:
     turn = latency_of(without(one_turn(COMMIT_LATE).entries, ClauseSynthesized))
     assert spent(turn.stages_ms) == {"endpoint": 450, "output": 30}
+
+
+def test_a_time_whose_microseconds_are_no_number_is_none() -> None:
+    known = JournalBuilder().opened().ready().turn("Hello.", ["Hello."]).closed().entries
+    for place, entry in enumerate(known):
+        torn = [*known[:place], Entry(entry.seq, 1e308, entry.body), *known[place + 1 :]]
+        assert all(turn.gap_ms is None or abs(turn.gap_ms) < 1e6 for turn in fold_latency(torn))

@@ -59,8 +59,8 @@ class Step(msgspec.Struct, frozen=True):
 
 
 def finite(ms: float | None) -> float | None:
-    """``ms``, or None where it is no finite number."""
-    return ms if ms is not None and math.isfinite(ms) else None
+    """``ms``, or None where it, or the microseconds it is, are no finite number."""
+    return ms if ms is not None and math.isfinite(ms * 1000) else None
 
 
 def difference_ms(later_ms: float, earlier_ms: float) -> float:
