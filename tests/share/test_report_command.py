@@ -113,3 +113,11 @@ def test_two_sessions_are_compared_as_far_as_they_can_be(session: Path, tmp_path
     assert run(["report", str(session), str(other), str(session), "-o", str(out)]) == 0
     page = Page(out.read_text("utf-8"))
     assert "2 sessions" in page.text and "B against A" in page.text
+
+
+def test_a_report_is_no_file_called_dash(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["report", str(session), "-o", "-"]) == 2
+    assert "a report is a file" in capsys.readouterr().err and not (tmp_path / "-").exists()

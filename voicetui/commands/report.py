@@ -46,6 +46,9 @@ def command(arguments: argparse.Namespace) -> int:
     from voicetui.share.session_facts import fold_session
     from voicetui.share.writing import WriteError, check_target, write_whole
 
+    if arguments.output == "-":
+        print("voicetui: a report is a file: name one with -o FILE.html.", file=sys.stderr)
+        return 2
     recordings = recordings_folder(load_config(arguments.config)[0])
     folders = list(dict.fromkeys(find_session(called, recordings).resolve() for called in arguments.sessions))
     path = Path(arguments.output or f"{folders[0].name}.html").expanduser()
