@@ -15,6 +15,7 @@ from voicetui.events.session import InterruptAsked, MicTested, Muted, Said, Stop
 from voicetui.events.sound import ClockMapped
 from voicetui.events.speak import ClauseStarted, PlaybackFinished
 from voicetui.rehearse.rerun import Piece, collided, missed, plan
+from voicetui.views.sample_clock import SampleClock
 
 HOUR = 3600 * 16_000
 STORY = ["Once upon a time there was a king. ", "He was old."]
@@ -205,3 +206,16 @@ def test_entries_that_lost_their_time_lose_no_piece() -> None:
     lost = [msgspec.structs.replace(each, at=math.nan) if each.seq in (0, 1) else each for each in journal.entries]
     lost.append(msgspec.structs.replace(lost[-1], seq=len(lost), at=math.nan))
     assert plan(lost, HOUR) == plan(journal.entries, HOUR)
+
+
+def test_a_pairing_of_the_clock_that_lost_its_time_pairs_nothing() -> None:
+    journal = begun().wait(400).turn("What time is it?", ["It is noon."])
+    journal.add(ClockMapped(int(journal.now_ms * 16)))
+    lost = [
+        msgspec.structs.replace(each, at=math.nan) if each.body == ClockMapped(0) else each for each in journal.entries
+    ]
+    assert plan(lost, HOUR).zero_ms == 0.0
+    clock = SampleClock()
+    for entry in lost:
+        clock.feed(entry)
+    assert clock.sample_at(1000.0) == 16_000

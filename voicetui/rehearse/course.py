@@ -63,7 +63,10 @@ class Course:
         self._echoes: list[tuple[float, float]] = []
         at_ms = 0.0
         for entry in entries:  # one that has lost its time is taken to come with the one before
-            at_ms = entry.at if math.isfinite(entry.at) else at_ms
+            if math.isfinite(entry.at):
+                at_ms = entry.at
+            elif isinstance(entry.body, ClockMapped):
+                continue
             self._take(at_ms, entry.body)
         self._finish(samples)
 

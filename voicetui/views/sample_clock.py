@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 
 from voicetui.events import Entry
@@ -21,9 +22,9 @@ class SampleClock:
         self._samples: list[float] = []
 
     def feed(self, entry: Entry) -> None:
-        """Take one entry, in journal order. A map that runs backwards is none."""
+        """Take one entry, in journal order. A map that runs backwards, or has lost its time, is none."""
         body = entry.body
-        if not isinstance(body, ClockMapped):
+        if not isinstance(body, ClockMapped) or not math.isfinite(entry.at):
             return
         if not self._at_ms or (entry.at > self._at_ms[-1] and body.sample > self._samples[-1]):
             self._at_ms.append(entry.at)
