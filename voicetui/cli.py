@@ -214,10 +214,8 @@ def _headless(
     from voicetui.journal.target import target_refused
 
     json_file = Path(arguments.json) if arguments.json else None
-    wrong = target_refused(json_file) if json_file is not None else ""
-    if wrong:
-        print(f"voicetui: {wrong}", file=sys.stderr)
-        return 2
+    if json_file is not None and (wrong := target_refused(json_file)):
+        raise ConfigError(wrong)
     return asyncio.run(run_headless(config, choice, seconds=seconds, json_file=json_file, refused=refused))
 
 

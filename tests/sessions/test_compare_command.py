@@ -134,3 +134,10 @@ def test_what_no_imported_call_tells_is_no_nought(tmp_path: Path, capsys: pytest
     assert run(["compare", str(tmp_path / "call"), written(tmp_path / "own", "none")]) == 0
     rows = {line[:18].strip(): line[18:].split() for line in capsys.readouterr().out.splitlines()}
     assert [rows[name] for name in ("cut-offs", "tokens wasted", "ms saved")] == [["–", "0"]] * 3
+
+
+def test_a_session_that_lost_its_beginning_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lost").mkdir()
+    (tmp_path / "lost" / "journal.jsonl").touch()
+    assert run(["compare", str(tmp_path / "lost"), written(tmp_path / "own", "none")]) == 0
+    assert capsys.readouterr().out.startswith("A  lost   tier and overlap not known, 0 turns")

@@ -397,3 +397,8 @@ def test_no_cause_commands_the_terminal_that_shows_a_transcript(tmp_path: Path) 
     journal.closed().write(folder / "journal.jsonl")
     told = exported(folder, "text")
     assert "(no turn: noise[2J again)" in told and "\x1b" not in told
+
+
+def test_what_is_missing_is_named(session: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    exported(session, "csv")
+    assert "user.wav: is missing" in capsys.readouterr().err

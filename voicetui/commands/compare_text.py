@@ -71,6 +71,7 @@ def comparison_rows(sessions: Sequence[Session], found: Sequence[Compared], widt
 def _session_row(label: str, session: Session, width: int) -> Row:
     summary = session.summary
     used = f"{summary.tier}{' (simulated)' if summary.simulated else ''}, overlap {summary.overlap}"
+    used = used if summary.tier else "tier and overlap not known"
     runs = [Run(f"{label}  ", "strong"), Run(literal(session.name), "strong"), Run(f"   {literal(used)}")]
     return Row((*wrap_runs([*runs, Run(f", {_turns(len(summary.turns))}", "dim")], width)[0],))
 

@@ -59,7 +59,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     session = open_recorded(find_session(arguments.session, recordings_folder(load_config(arguments.config)[0])))
     for problem in session.problems:
-        print(f"journal.jsonl, line {problem.line}: {problem.message}", file=sys.stderr)
+        print(problem.told, file=sys.stderr)
     output = Path(arguments.output) if arguments.output not in (None, _STDOUT) else None
     try:
         if arguments.to is not None and not _send(session, arguments):
