@@ -615,3 +615,16 @@ def test_lines_with_other_things_than_belong_there_are_cleared_too(tmp_path: Pat
     (folder / "journal.jsonl").write_bytes(raw(folder) + line + b"\n")
     _, proof = redact(folder, "John", start_ms=0.0, end_ms=9e9)
     assert not proof.left and b"John" not in raw(folder)
+
+
+def test_words_are_silent_on_the_side_that_said_them_whatever_track_the_span_is_of(tmp_path: Path) -> None:
+    sides: tuple[Side, ...] = ("user", "reply")
+    for side in sides:
+        folder = record(tmp_path / side)
+        plan, proof = redact(folder, "421 euros", side=side)
+        assert plan.spans["reply"] and not proof.left, "the reply said it"
+        samples = read_parts(folder, "reply")[0]
+        assert all(not samples[start:end].any() for start, end in plan.spans["reply"])
+    folder = record(tmp_path / "asked")
+    plan, _ = redact(folder, "what is my balance", side="reply")
+    assert plan.spans["user"]

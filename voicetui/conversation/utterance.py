@@ -35,7 +35,9 @@ def transcribe_pause(step: Step) -> None:
 def score_pause(step: Step) -> None:
     """Ask whether the turn is over, by its sound up to the current pause; or to be woken when it is time for that."""
     utterance, policy = step.state.utterance, step.state.policy
-    if utterance is None or utterance.pause is None or utterance.pause.user_end_ms is None or step.state.unscored:
+    if utterance is None or utterance.pause is None or utterance.pause.user_end_ms is None or utterance.key_up:
+        return
+    if step.state.unscored or step.state.setting.overlap != "full":
         return
     due_ms = utterance.pause.user_end_ms + policy.score_after_ms
     if due_ms > step.now_ms:

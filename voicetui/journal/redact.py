@@ -80,12 +80,9 @@ def plan_redaction(folder: Path, wanted: Wanted, at_utc: str) -> Plan:
     blotter = Blotter(spoken, wanted)
     blotter.run()
     touch_odd(lines, blotter.words)
-    sounds = [(start_ms, end_ms) for _, start_ms, end_ms in sorted(blotter.sounds)]
-    if wanted.start_ms is not None and wanted.end_ms is not None:
-        sounds.append((wanted.start_ms, wanted.end_ms))
-    sounds = _joined_ms(sounds)
-    stems = STEMS if wanted.side == "both" else (wanted.side,)
-    spans = {stem: tuple(_samples(spoken.maps, *each) for each in sounds) for stem in stems}
+    by_track = {stem: _sounds(wanted, blotter.sounds, stem) for stem in STEMS}
+    sounds = _joined_ms([each for found in by_track.values() for each in found])
+    spans = {stem: tuple(_samples(spoken.maps, *each) for each in found) for stem, found in by_track.items()}
     spans = {stem: _there(folder, stem, each) for stem, each in spans.items()}
     files = _small_files(folder, blotter.words)
     changed = sum(line.changed for line in lines)
@@ -99,6 +96,17 @@ def plan_redaction(folder: Path, wanted: Wanted, at_utc: str) -> Plan:
     )
     words, unreadable = tuple(blotter.words), sum(line.changed for line in spoken.unreadable)
     return Plan(folder, files, spans, tuple(sounds), changes, words, changed, unreadable, blotter.short)
+
+
+def _sounds(wanted: Wanted, said: set[tuple[str, float, float]], stem: str) -> list[tuple[float, float]]:
+    """What becomes silence in one track, ms: the span, if it is of this track, and every sound in which words are heard
+    that go: on the side that said them whatever the span is of, and on the other, which may have heard them, too.
+    """
+    of_span = wanted.side in ("both", stem)
+    found = [(start_ms, end_ms) for side, start_ms, end_ms in sorted(said) if of_span or side == stem]
+    if of_span and wanted.start_ms is not None and wanted.end_ms is not None:
+        found.append((wanted.start_ms, wanted.end_ms))
+    return _joined_ms(found)
 
 
 def carry_out(plan: Plan) -> Proof:

@@ -99,6 +99,7 @@ class Implied:
             context=self._context,
             ungate_wake=self._wakes.get("ungate", 0),
             stop_wake=self._wakes.get("stop", 0),
+            rise_wake=self._wakes.get("rise", 0),
         )
 
     def _floor(self, known: State) -> tuple[Reply | None, Ending | None]:
