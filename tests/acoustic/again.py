@@ -22,16 +22,19 @@ class StumbledError(AssertionError):
     """The recording of the bus is not what was said into it: nothing can be judged by it."""
 
 
+_TRIES = ("first", "again", "last")
+
+
 def once_more(check: Callable[[Path], None], folder: Path) -> None:
-    """Run ``check`` in a folder of its own; only if the sound card stumbled, and only once, again in another."""
-    for name in ("first", "again"):
+    """Run ``check`` in a folder of its own; only if the sound card stumbled, and only twice, again in another."""
+    for name in _TRIES:
         own = folder / name
         own.mkdir(parents=True)
         try:
             check(own)
             return
         except StumbledError as error:
-            if name == "again":
+            if name == _TRIES[-1]:
                 raise
             print("once more:", error)
 

@@ -42,7 +42,7 @@ def test_a_hole_in_what_was_said_is_seen(hole_ms: int) -> None:
         carried(np.concatenate((sound[:at], hole, sound[at:])), CLIPS)
 
 
-def test_only_a_sound_card_that_stumbled_gets_a_second_try(tmp_path: Path) -> None:
+def test_only_a_sound_card_that_stumbled_gets_two_more_tries(tmp_path: Path) -> None:
     tries: list[str] = []
 
     def stumbles_once(folder: Path) -> None:
@@ -60,3 +60,11 @@ def test_only_a_sound_card_that_stumbled_gets_a_second_try(tmp_path: Path) -> No
     with pytest.raises(AssertionError, match="off by"):
         once_more(wrong, tmp_path / "b")
     assert tries == ["first", "again", "first"]
+
+    def never(folder: Path) -> None:
+        tries.append(folder.name)
+        raise StumbledError("never")
+
+    with pytest.raises(StumbledError):
+        once_more(never, tmp_path / "c")
+    assert tries[3:] == ["first", "again", "last"]

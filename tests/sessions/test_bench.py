@@ -250,9 +250,9 @@ def test_tiers_are_compared_with_the_same_machinery() -> None:
     words = [f"what is on clip {trial.line}" for trial in trials]
     stage = Stage(words, tier=slow, clock=clock, detector=EnergyDetector(), policy={"history_exchanges": 0})
     stage.parts.tiers = {"slow": slow, "quick": quick}
-    opened = stage.session._opened
+    opened = stage.session.opened
     tiers = (TierFacts("slow", "simulated", "", True), TierFacts("quick", "simulated", "", True))
-    stage.session._opened = msgspec.structs.replace(opened, tiers=tiers)
+    stage.session.opened = msgspec.structs.replace(opened, tiers=tiers)
     watch, told = Watch(), 0
 
     async def nothing() -> None:

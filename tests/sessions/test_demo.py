@@ -101,6 +101,7 @@ def test_the_session_on_disk_tells_the_same(demo: tuple[dict[str, Any], Path]) -
     assert (session / "log.txt").exists()
 
 
+@pytest.mark.long
 def test_the_demo_itself_runs_to_its_end(tmp_path: Path) -> None:
     done = voicetui("demo", "--headless", "--no-record", "--json", "out.json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
