@@ -7,8 +7,8 @@ import pytest
 
 from tests.rules.desk import Desk
 from voicetui.events import Basis
-from voicetui.events.listen import SoundRose
-from voicetui.events.orders import BargeIn, Cut, Duck, Pause, Resume
+from voicetui.events.listen import SoundRose, SpeechPaused, SpeechStarted
+from voicetui.events.orders import BargeIn, Cut, Duck, Pause, Resume, Transcribe
 from voicetui.events.session import Muted
 from voicetui.listen.rise import TOLD_AFTER_MS, RiseFinder
 from voicetui.ports import Pcm16, VoiceEdge
@@ -121,3 +121,28 @@ def test_clicks_a_loud_room_and_a_faint_sound_are_no_rise() -> None:
 def test_a_rise_goes_on_across_the_holes_of_a_syllable_and_a_new_one_begins_after_silence() -> None:
     syllables = noise(40, -25), noise(15, -65), noise(80, -25), noise(200, -65), noise(60, -25), noise(100, -65)
     assert [onset for onset, _ in found(noise(1000, -65), *syllables)] == [1000, 1000, 1335]
+
+
+def test_speech_over_the_reply_is_read_once_its_pause_is_as_long_as_a_calm_ear_needs() -> None:
+    desk, _ = audible()
+    onset_ms = desk.now_ms
+    desk.starts(onset_ms)
+    desk.run_to(onset_ms + 260)
+    desk.tell(SpeechPaused(int((onset_ms + 200) * 16), 5.0, onset_ms + 250, -20.0, -60.0), onset_ms + 200)
+    asked = len(desk.all(Transcribe))
+    desk.run_to(onset_ms + 299)
+    assert len(desk.all(Transcribe)) == asked
+    desk.run_to(onset_ms + 301)
+    assert desk.last(Transcribe).final and len(desk.all(Transcribe)) == asked + 1
+
+
+def test_speech_that_goes_on_in_such_a_hole_is_not_read_there() -> None:
+    desk, _ = audible()
+    onset_ms = desk.now_ms
+    desk.starts(onset_ms)
+    desk.run_to(onset_ms + 260)
+    asked = len(desk.all(Transcribe))
+    desk.tell(SpeechPaused(int((onset_ms + 200) * 16), 5.0, onset_ms + 250, -20.0, -60.0), onset_ms + 200)
+    desk.tell(SpeechStarted(int((onset_ms + 280) * 16), onset_ms + 290), onset_ms + 280)
+    desk.run_to(onset_ms + 400)
+    assert len(desk.all(Transcribe)) == asked

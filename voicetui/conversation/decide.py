@@ -167,6 +167,8 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
         endpoint.silence_over(step)
     elif purpose == "partial":
         utterance_words.partial_due(step, at_ms)
+    elif purpose == "over_pause":
+        endpoint.over_pause(step)
     elif purpose == "score":
         utterance_words.score_pause(step)
     elif purpose != "reply_wait":  # which only lets the commit be decided that was put off

@@ -52,7 +52,9 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     )
     step.now_ms = max(at_ms, fact.noticed_ms)
     undecided = utterance.over and not utterance.bid
-    if full or undecided or utterance.key_up or staged.on(step.state):
+    if undecided and not utterance.key_up and at_ms + policy.over_pause_ms > step.now_ms:
+        step.utter_wake("over_pause", at_ms + policy.over_pause_ms)
+    elif full or undecided or utterance.key_up or staged.on(step.state):
         transcribe_pause(step)
     if undecided:
         step.utter_wake("give_back", at_ms + policy.give_back_ms)
@@ -74,6 +76,13 @@ def scored(step: Step, fact: TurnScored) -> None:
     if utterance.pause.scoring == fact.request:
         step.utter(pause=msgspec.structs.replace(utterance.pause, scoring=0, score=fact.score))
         _reconsider(step)
+
+
+def over_pause(step: Step) -> None:
+    """The pause of speech over the reply has lasted: read it."""
+    utterance = step.state.utterance
+    if utterance is not None and utterance.pause is not None and not utterance.speaking and not utterance.final_asked:
+        transcribe_pause(step)
 
 
 def scoring_broke(step: Step) -> None:

@@ -86,6 +86,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Speech over the reply for this long holds the reply."""
     bid_words_ms: float = 450.0
     """Speech over the reply for this long is transcribed to see whether it is a bid for the floor."""
+    over_pause_ms: float = 100.0
+    """A pause of speech over the reply is read once it is this long: what a quick ear takes for one is often no end.
+    """
     bid_long_ms: float = 1400.0
     """Speech over the reply for this long is a bid whatever its words."""
     give_back_ms: float = 1000.0
