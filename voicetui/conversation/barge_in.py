@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Literal
 
 from voicetui.conversation import floor, patience
-from voicetui.conversation.state import Reply, State, Step, Utterance
+from voicetui.conversation.state import Reply, Step, Utterance
 from voicetui.conversation.utterance import partial_due
 from voicetui.conversation.words import backchannel
 from voicetui.events.listen import SoundRose, Transcribed
@@ -23,7 +23,7 @@ def sound_rose(step: Step, fact: SoundRose) -> None:
     """Something is heard over the reply: make way at once, before anyone knows whether it is speech."""
     state = step.state
     reply, policy = state.reply, state.policy
-    if reply is None or not reply.queued or state.utterance is not None or not _listening(state):
+    if reply is None or not reply.queued or state.utterance is not None or state.deaf:
         return
     lasted_ms = fact.noticed_ms - step.at_ms
     if not reply.quiet:
@@ -41,10 +41,6 @@ def rise_over(step: Step, wake: int) -> None:
     reply = step.state.reply
     if wake == step.state.rise_wake and step.state.utterance is None and reply is not None and reply.quiet:
         _let_go(step, reply)
-
-
-def _listening(state: State) -> bool:
-    return not (state.muted or state.testing or state.stopping)
 
 
 def began(step: Step, onset_ms: float) -> None:

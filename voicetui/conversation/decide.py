@@ -85,6 +85,19 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             _woke(step, fact.wake, at_ms)
         case ContextAssembled():
             context.found(step, fact)
+        case EchoMeasured():
+            duplex.measured(step, fact)
+        case EchoLost():
+            duplex.lost(step, fact)
+        case DeviceLost():
+            _device_lost(step, fact)
+        case _:
+            _reply(step, fact, at_ms)
+
+
+def _reply(step: Step, fact: Fact, at_ms: float) -> None:
+    """What becomes of a reply: written, made, heard."""
+    match fact:
         case ClauseCut():
             floor.clause_cut(step, fact)
         case GenerationEnded():
@@ -109,12 +122,6 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
         case PlaybackCut():
             own_words.silenced(step, at_ms)
             floor.playback_cut(step, fact)
-        case EchoMeasured():
-            duplex.measured(step, fact)
-        case EchoLost():
-            duplex.lost(step, fact)
-        case DeviceLost():
-            _device_lost(step, fact)
         case _:
             _command(step, fact, at_ms)
 

@@ -21,7 +21,7 @@ _WITHOUT_WORDS = ("no words", "no speech", "failed")
 
 def speech_started(step: Step, fact: SpeechStarted, at_ms: float) -> None:
     """Open an utterance, or let the open one go on."""
-    if step.state.muted or step.state.testing or step.state.stopping:
+    if step.state.deaf:
         return
     policy = step.state.policy
     if step.state.utterance is not None:

@@ -249,6 +249,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     over: bool = False
     """The end of the session was ordered: nothing is decided any more."""
 
+    @property
+    def deaf(self) -> bool:
+        """Whether what is heard means nothing."""
+        return self.muted or self.testing or bool(self.stopping)
+
 
 class Step:
     """One application of the rules: the state as it changes, and the orders as they are given."""
