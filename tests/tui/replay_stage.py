@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from tests.journal_builder import JournalBuilder
 from tests.tui.scenes import conversation
-from tests.tui.stage import seen
+from tests.tui.stage import Pressed, seen
 from voicetui.events import Entry
 from voicetui.events.session import Fault
 from voicetui.ports import Pcm16
@@ -85,7 +85,7 @@ def _spoken(journal: JournalBuilder, lane: str) -> FakeTrack:
 
 
 @dataclass
-class ReplayStage:
+class ReplayStage(Pressed):
     """A running screen of a recorded session, and the viewer's clock."""
 
     app: ReplayTui
@@ -100,17 +100,6 @@ class ReplayStage:
             self.watch.ms = min(end_ms, self.watch.ms + step_ms)
             self.app.look_again()
         await self.settle()
-
-    async def press(self, *keys: str) -> None:
-        """Press keys, and let the screen answer."""
-        await self.pilot.press(*keys)
-        await self.settle()
-
-    async def settle(self) -> None:
-        """Let the screen draw."""
-        await self.pilot.pause()
-        self.app.look_again()
-        await self.pilot.pause()
 
     def text(self) -> str:
         """All that can be seen."""

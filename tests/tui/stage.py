@@ -17,6 +17,7 @@ from textual.strip import Strip
 from tests.tui.fake_engine import FakeEngine
 from tests.tui.scenes import Scene
 from voicetui.tui.app import VoiceTui
+from voicetui.tui.session_app import SessionApp
 from voicetui.tui.view import ScreenView
 
 _CELL_WIDTH = 12.2
@@ -25,8 +26,26 @@ APPROACH_MS = 12_000.0
 """A scene is entered this long before its moment, in small steps, so that sound levels have been seen."""
 
 
+class Pressed:
+    """What is done to a running screen of a session."""
+
+    app: SessionApp
+    pilot: Pilot[Any]
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and let the screen answer."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Let the screen draw."""
+        await self.pilot.pause()
+        self.app.look_again()
+        await self.pilot.pause()
+
+
 @dataclass
-class Stage:
+class Stage(Pressed):
     """A running screen."""
 
     app: VoiceTui
@@ -40,17 +59,6 @@ class Stage:
             self.engine.advance(min(step_ms, end_ms - self.engine.now_ms()))
             self.app.look_again()
         await self.settle()
-
-    async def press(self, *keys: str) -> None:
-        """Press keys, and let the screen answer."""
-        await self.pilot.press(*keys)
-        await self.settle()
-
-    async def settle(self) -> None:
-        """Let the screen draw."""
-        await self.pilot.pause()
-        self.app.look_again()
-        await self.pilot.pause()
 
     def picture(self) -> ScreenView:
         """What the screen knows."""

@@ -16,7 +16,7 @@ from tests.tui.conftest import CompareGolden
 from tests.tui.scenes import SIZES
 from tests.tui.stage import seen
 from voicetui.events.orders import IMPORTED
-from voicetui.journal.library import Listed
+from voicetui.journal.listing import Listed
 from voicetui.journal.recorded import RecordedError
 from voicetui.tui.screens.sessions import About
 from voicetui.tui.session_columns import table

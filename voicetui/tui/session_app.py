@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar
 
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.screen import Screen
 
 from voicetui.tui.actions import Action
@@ -16,7 +16,7 @@ from voicetui.tui.screens.help import HelpScreen
 from voicetui.tui.screens.ledger import LedgerScreen
 from voicetui.tui.screens.live import LiveScreen
 from voicetui.tui.screens.presenter import PresenterScreen
-from voicetui.tui.themes import DARK, THEMES
+from voicetui.tui.themed_app import ThemedApp
 from voicetui.tui.turn_facts import turn_text
 from voicetui.tui.view import ScreenView
 
@@ -28,12 +28,11 @@ LEAVE_TICKS = 30
 """How many ticks leaving waits for the engine: 1.5 s."""
 
 
-class SessionApp(App[None]):
+class SessionApp(ThemedApp[None]):
     """Shows a session, whichever it is. Owns no part of it."""
 
     TITLE = "voicetui"
     ENABLE_COMMAND_PALETTE = True
-    ESCAPE_TO_MINIMIZE = False
     CSS = "SearchIcon { display: none; }"
     COVERING: ClassVar[tuple[type[Screen[Any]], ...]] = (PresenterScreen, HelpScreen, LedgerScreen)
     """Screens that fill the terminal: what lies below is not drawn."""
@@ -53,36 +52,22 @@ class SessionApp(App[None]):
         ``takes_output`` tells whether the terminal reads: while it does not, nothing is drawn.  ``busy_ms`` is the
         clock that work is measured with, the session's where none is given.
         """
-        super().__init__()
+        super().__init__(options.theme)
         self._ask_to_stop = leaving or engine.stop
         self._takes_output = takes_output
         self._busy_ms = busy_ms or engine.now_ms
-        self._told_to_leave = False
-        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide"), (160, "-huge")]
-        self.VERTICAL_BREAKPOINTS = [(0, "-short"), (32, "-tall"), (46, "-lofty")]
         self._engine = engine
         self._options = options
         self._feed, self.live, self._actions = parts
         self._view: ScreenView | None = None
         self._leaving: int | None = None
-        for theme in THEMES:
-            self.register_theme(theme)
-        self.theme = options.theme if options.theme in self.available_themes else DARK.name
-
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Inks for themes that do not bring their own."""
-        return DARK.variables
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The palette's entries: the action table, and each theme by name, whatever the screen."""
-        del screen
         for each in self._actions:
             if each.keys:
                 yield SystemCommand(each.help, f"Key: {each.shown}", partial(self.run_action, each.name))
-        for theme in THEMES:
-            yield SystemCommand(
-                f"Theme: {theme.name}", "What the screen looks like", partial(setattr, self, "theme", theme.name)
-            )
+        yield from super().get_system_commands(screen)
 
     async def on_mount(self) -> None:
         """Show the live screen and start looking."""
@@ -129,10 +114,6 @@ class SessionApp(App[None]):
         """The newest picture."""
         return self._view
 
-    def leave_soon(self) -> None:
-        """Leave at the next look. May be called from a signal handler."""
-        self._told_to_leave = True
-
     def action_turn_before(self) -> None:
         """Select the turn before."""
         self._select(-1)
@@ -165,12 +146,6 @@ class SessionApp(App[None]):
             self.push_screen(PresenterScreen())
         self.call_after_refresh(self.look_again)
 
-    def action_look(self) -> None:
-        """The next of the own themes."""
-        names = [theme.name for theme in THEMES]
-        place = names.index(self.theme) if self.theme in names else -1
-        self.theme = names[(place + 1) % len(names)]
-
     def action_copy(self) -> None:
         """Copy the selected turn, else the newest."""
         if self._view is None or not self._view.turns:
@@ -178,10 +153,6 @@ class SessionApp(App[None]):
         turn = self._view.turn(self.live.selected) or self._view.turns[-1]
         self.copy_to_clipboard(turn_text(self._view, turn))
         self.notify(f"Turn {turn.turn} is in the clipboard.", markup=False, timeout=3)
-
-    def action_picture(self) -> None:
-        """Save the screen as an SVG file where the program was started."""
-        self.deliver_screenshot()
 
     def action_help(self) -> None:
         """Show what everything means."""

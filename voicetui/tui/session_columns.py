@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from voicetui.events.orders import IMPORTED
-from voicetui.journal.library import Listed
+from voicetui.journal.listing import Listed
 from voicetui.tui.literal import literal, width
 from voicetui.views.figures import clock
 from voicetui.views.statistics import Stats

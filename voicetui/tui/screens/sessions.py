@@ -12,7 +12,7 @@ from textual.geometry import Size
 from textual.screen import Screen
 from textual.widgets import Input
 
-from voicetui.journal.library import Listed
+from voicetui.journal.listing import Listed
 from voicetui.journal.recorded import RecordedError
 from voicetui.journal.sift import Order, Wanted, in_order
 from voicetui.tui.drawn import Drawn
