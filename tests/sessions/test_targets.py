@@ -8,6 +8,9 @@ import pytest
 
 from tests.journal_builder import JournalBuilder
 from voicetui.cli import run
+from voicetui.commands import sessions_screen
+from voicetui.journal.listing import list_sessions
+from voicetui.journal.sift import Wanted
 
 WRITERS = (
     ("compare", "SESSION", "SESSION", "--json", "TARGET"),
@@ -42,3 +45,26 @@ def test_no_command_writes_among_a_sessions_own_files(
     assert run([names.get(word, word) for word in command]) == 2
     assert "among a session's own files" in capsys.readouterr().err
     assert journal.read_bytes() == before and (target.is_symlink() or not through_a_link)
+
+
+@pytest.mark.parametrize("way", [[], ["--redecide"], ["--rerun"]], ids=" ".join)
+def test_replay_takes_no_dash_for_a_file(
+    way: list[str], session: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["replay", str(session), *way, "--json", "-"]) == 2
+    assert "--json takes a file" in capsys.readouterr().err and not (tmp_path / "-").exists()
+
+
+def test_the_screen_comes_back_though_a_session_cannot_be_opened(
+    session: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gone = list_sessions(session.parent, tmp_path / "cache.json")[0]
+    (session / "journal.jsonl").unlink()
+    answers = [(0, gone), (0, None)]
+    monkeypatch.setattr(sessions_screen, "run_sessions", lambda *_: answers.pop(0))
+    monkeypatch.setattr(sessions_screen, "list_sessions", lambda *_: [])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert sessions_screen.show(session.parent, Wanted(), "date", None) == 0
+    assert not answers and "voicetui: " in capsys.readouterr().err

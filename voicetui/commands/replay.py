@@ -2,7 +2,8 @@
 
 Without a flag it is shown as it was. Each flag of ``WAYS`` does something else with the same recording, in a file of
 its own: ``voicetui/commands/replay_<way>.py``, whose docstring's first line is the flag's help, with
-``add_arguments(parser)`` for options of its own and ``command(arguments) -> int``.
+``add_arguments(parser)`` for options of its own and ``command(arguments) -> int``. By then it is known that ``--json``
+names a file that may be written.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+from pathlib import Path
 from types import ModuleType
 
 WAYS: tuple[str, ...] = ("redecide", "rerun")
@@ -48,7 +50,19 @@ def command(arguments: argparse.Namespace) -> int:
         given, ways = (of_a_rerun[-1], "--rerun") if of_a_rerun else ("--set", " or ".join(map(_option, WAYS)))
         print(f"voicetui: {given} changes nothing in what was recorded. Use it with {ways}.", file=sys.stderr)
         return 2
+    wrong = _target_refused(arguments.json) if arguments.json else ""
+    if wrong:
+        print(f"voicetui: {wrong}", file=sys.stderr)
+        return 2
     return int(_part(arguments.way).command(arguments))
+
+
+def _target_refused(json_file: str) -> str:
+    from voicetui.journal.target import target_refused
+
+    if json_file == "-":
+        return "--json takes a file, for stdout shows the session. Name one."
+    return target_refused(Path(json_file))
 
 
 def _option(name: str) -> str:

@@ -27,14 +27,9 @@ def command(arguments: argparse.Namespace) -> int:
     """Decide again and show; the exit status. Raises ``RecordedError``."""
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.recorded import find_session, open_recorded
-    from voicetui.journal.target import target_refused
     from voicetui.rehearse.redecide.settings import SettingError, UnknownSetting, changes_of
 
     json_file = Path(arguments.json) if arguments.json else None
-    wrong = target_refused(json_file) if json_file is not None else ""
-    if wrong:
-        print(f"voicetui: {wrong}", file=sys.stderr)
-        return 2
     recorded = open_recorded(find_session(arguments.session, recordings_folder(load_config(arguments.config)[0])))
     policy = _policy(recorded)
     try:

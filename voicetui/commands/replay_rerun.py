@@ -48,16 +48,11 @@ def command(arguments: argparse.Namespace) -> int:
     """Hold the conversation again; the exit status."""
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.recorded import find_session, open_recorded
-    from voicetui.journal.target import target_refused
     from voicetui.progress import pull_missing
     from voicetui.rehearse.tape import recorded_track
 
     arguments.pace = arguments.pace or "turn"
     json_file = Path(arguments.json) if arguments.json else None
-    wrong = target_refused(json_file) if json_file is not None else ""
-    if wrong:
-        print(f"voicetui: {wrong}", file=sys.stderr)
-        return 2
     found = load_config(arguments.config)[0]
     recorded = open_recorded(find_session(arguments.session, recordings_folder(found)))
     config = _config(found, recorded, arguments)

@@ -23,13 +23,8 @@ def command(arguments: argparse.Namespace) -> int:
     """Open it; the exit status."""
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.recorded import find_session, open_recorded
-    from voicetui.journal.target import target_refused
 
     json_file = Path(arguments.json) if arguments.json else None
-    wrong = target_refused(json_file) if json_file is not None else ""
-    if wrong:
-        print(f"voicetui: {wrong}", file=sys.stderr)
-        return 2
     config = load_config(arguments.config)[0]
     folder = find_session(arguments.session, recordings_folder(config))
     if arguments.headless or json_file is not None:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from voicetui.commands import replay
-from voicetui.journal.library import Listed, cache_file, list_sessions
+from voicetui.journal.listing import Listed, cache_file, list_sessions
+from voicetui.journal.recorded import RecordedError
 from voicetui.journal.shelf import change_tags, restore_session, trash_session, trashed
 from voicetui.journal.sift import Order, Wanted
 from voicetui.tui.sessions_app import run_sessions
@@ -58,4 +59,7 @@ def show(recordings: Path, wanted: Wanted, order: Order, config: str | None) -> 
         replay.add_arguments(parser)
         arguments = parser.parse_args([opened.folder])
         arguments.config = config
-        replay.command(arguments)
+        try:
+            replay.command(arguments)
+        except RecordedError as error:  # told where the screen was, and again by its row; the screen comes back
+            print(f"voicetui: {error}", file=sys.stderr)
