@@ -52,10 +52,15 @@ def say(text: str, voice: str = "slt", words_per_minute: int = 175) -> Pcm16:
 
 def recording(name: str) -> Pcm16:
     """One of the recordings beside the checkout; skips where there are none."""
+    return read(recording_file(name))
+
+
+def recording_file(name: str) -> Path:
+    """Where it is."""
     path = RECORDINGS / name
     if not path.is_file():
         pytest.skip(f"{path.name} is not beside the checkout")
-    return read(path)
+    return path
 
 
 def silence(seconds: float) -> Pcm16:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.adapters.test_damaged import conversation, session
 from voicetui.events.session import SessionOpened
-from voicetui.journal.library import read_row
+from voicetui.journal.listing import read_row
 from voicetui.journal.recorded import open_recorded
 from voicetui.listen.ear import Ear
 from voicetui.listen.scripted import EnergyDetector

@@ -10,7 +10,7 @@ import pytest
 import soundfile
 import soxr
 
-from tests.adapters.hearing import RECORDINGS, as_pcm, noise, say, silence, without_edges
+from tests.adapters.hearing import as_pcm, noise, recording_file, say, silence, without_edges
 from voicetui.cli import run
 from voicetui.config import assets
 from voicetui.events import Entry
@@ -233,10 +233,7 @@ def test_one_microphone_saved_as_stereo_is_one_side(
 
 
 def test_a_speech_from_elsewhere_is_a_user(config: Path) -> None:
-    recording = RECORDINGS / "jfk.flac"
-    if not recording.is_file():
-        pytest.skip(f"{recording.name} is not beside the checkout")
-    folder, entries = imported(config, str(recording))
+    folder, entries = imported(config, str(recording_file("jfk.flac")))
     (turn,) = fold_latency(entries)
     assert turn.points.user_end is not None and 10_000 < turn.points.user_end < 11_000
     assert len(read_parts(folder, "user")[0]) == 176_000

@@ -19,9 +19,9 @@ from voicetui.cli import run
 from voicetui.config import ConfigError, parse_config
 from voicetui.events import orders
 from voicetui.events.session import Fault, GapStaged, SessionOpened
-from voicetui.journal import library
+from voicetui.journal import listing
 from voicetui.journal.append import Journal, JournalWriter
-from voicetui.journal.library import Listed, list_sessions
+from voicetui.journal.listing import Listed, list_sessions
 from voicetui.journal.shelf import outlived, read_tags, trashed
 from voicetui.journal.sift import Wanted, instant
 from voicetui.keeping import keep_house
@@ -54,7 +54,7 @@ def record(recordings: Path, name: str, journal: JournalBuilder | None = None, c
 def sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sessions:
     """Run ``voicetui sessions`` on ``tmp_path/recordings``, with a cache of its own."""
     (tmp_path / "recordings").mkdir()
-    monkeypatch.setattr(library, "cache_file", lambda: tmp_path / "cache" / "sessions.json")
+    monkeypatch.setattr(listing, "cache_file", lambda: tmp_path / "cache" / "sessions.json")
     config = tmp_path / "c.toml"
     config.write_text(f'[record]\nfolder = "{tmp_path}/recordings"\n')
     return lambda *words: run(["sessions", *words, "--config", str(config)])
@@ -144,13 +144,13 @@ def test_every_state_is_told(tmp_path: Path) -> None:
 
 def test_what_was_read_once_is_not_read_again_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    real = library.read_row
+    real = listing.read_row
 
     def counted(folder: Path) -> Listed:
         read.append(folder.name)
         return real(folder)
 
-    monkeypatch.setattr(library, "read_row", counted)
+    monkeypatch.setattr(listing, "read_row", counted)
     recordings, cache = tmp_path / "recordings", tmp_path / "cache" / "sessions.json"
     for name in ("a", "b"):
         record(recordings, name)
@@ -188,9 +188,9 @@ def test_a_hundred_sessions_are_listed_at_once(tmp_path: Path) -> None:
     first = record(recordings, "000", talk(40))
     for number in range(1, 100):
         shutil.copytree(first, recordings / f"{number:03}", copy_function=os.link)
-    row = library.read_row(first)
-    kept = {str(recordings / f"{number:03}"): library._Kept((), row) for number in range(100)}
-    library._write_cache(cache, {name: library._Kept(library._key(Path(name)), row) for name in kept})
+    row = listing.read_row(first)
+    kept = {str(recordings / f"{number:03}"): listing._Kept((), row) for number in range(100)}
+    listing._write_cache(cache, {name: listing._Kept(listing._key(Path(name)), row) for name in kept})
     began_s = time.perf_counter()
     assert len(list_sessions(recordings, cache)) == 100
     assert time.perf_counter() - began_s < 2

@@ -21,7 +21,7 @@ from voicetui.events import Basis, orders
 from voicetui.events.reply import ContextAssembled, Passage, TimedToken, TokensArrived
 from voicetui.events.session import Fault
 from voicetui.events.sound import ClockMapped
-from voicetui.journal import atomic, library
+from voicetui.journal import atomic, listing
 from voicetui.journal.append import Journal, JournalWriter
 from voicetui.journal.blot import MARK, blot, blot_pieces, find_words, letters_of
 from voicetui.journal.blotting import Side, Wanted
@@ -521,7 +521,7 @@ def test_new_files_are_private(tmp_path: Path) -> None:
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
-    monkeypatch.setattr(library, "cache_file", lambda: tmp_path / "cache.json")
+    monkeypatch.setattr(listing, "cache_file", lambda: tmp_path / "cache.json")
     config = tmp_path / "c.toml"
     config.write_text(f'[record]\nfolder = "{tmp_path}/recordings"\n')
     return lambda *words: run(["redact", "--config", str(config), *words])
@@ -564,11 +564,11 @@ def test_copies_in_the_trash_and_what_is_kept_about_it_are_redacted_too(
     folder = record(tmp_path / "recordings" / "a")
     copy = record(tmp_path / "recordings" / ".trash" / "a")
     (folder / "tags.json").write_text('["balance","good"]')
-    library.list_sessions(tmp_path / "recordings", tmp_path / "cache.json")
+    listing.list_sessions(tmp_path / "recordings", tmp_path / "cache.json")
     assert command("a", "--text", "balance") == 0
     assert "its copy in" in capsys.readouterr().out
     assert "balance" not in everything(copy) and (folder / "tags.json").read_text() == '["good"]\n'
-    (row,) = library.list_sessions(tmp_path / "recordings", tmp_path / "cache.json")
+    (row,) = listing.list_sessions(tmp_path / "recordings", tmp_path / "cache.json")
     assert row.redacted and row.tags == ("good",) and "balance" not in (tmp_path / "cache.json").read_text()
 
 

@@ -51,7 +51,7 @@ def command(arguments: argparse.Namespace) -> int:
     from voicetui.config import load_config, recordings_folder
     from voicetui.journal.append import JOURNAL_NAME
     from voicetui.journal.blotting import Wanted
-    from voicetui.journal.library import cache_file, forget
+    from voicetui.journal.listing import cache_file, forget
     from voicetui.journal.recorded import find_session
     from voicetui.journal.redact import carry_out, is_mark, plan_redaction, same_session
     from voicetui.journal.shelf import trashed
@@ -129,7 +129,7 @@ def _called(plan: Plan, recordings: Path) -> str:
 
 def _tell_relatives(folder: Path, recordings: Path) -> None:
     """Sessions in which this one's microphone was heard again hold its words, too."""
-    from voicetui.journal.library import cache_file, list_sessions
+    from voicetui.journal.listing import cache_file, list_sessions
     from voicetui.journal.redact import session_name
     from voicetui.tui.literal import literal
 

@@ -61,7 +61,7 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 
 def _list(arguments: argparse.Namespace, recordings: Path) -> int:
     """List the recorded sessions."""
-    from voicetui.journal.library import cache_file, list_sessions, size_on_disk
+    from voicetui.journal.listing import cache_file, list_sessions, size_on_disk
     from voicetui.journal.shelf import trash_of, trashed
     from voicetui.journal.sift import in_order
     from voicetui.journal.target import target_refused
@@ -217,7 +217,7 @@ def _add_yes(parser: argparse.ArgumentParser) -> None:
 
 def _empty_trash(arguments: argparse.Namespace, recordings: Path) -> int:
     """Delete what is in the trash, for good."""
-    from voicetui.journal.library import size_on_disk
+    from voicetui.journal.listing import size_on_disk
     from voicetui.journal.shelf import empty_trash, trash_of, trashed
     from voicetui.tui.session_columns import megabytes
 

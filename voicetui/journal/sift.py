@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from voicetui.journal.library import Listed
+from voicetui.journal.listing import Listed
 
 Order = Literal["date", "gap", "length", "size"]
 _SPAN_S: Final = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
