@@ -133,6 +133,7 @@ def test_a_door_that_no_detector_takes_for_speech_holds_the_reply_for_less_than_
 @pytest.mark.parametrize(
     ("words", "long_ms"),
     [(words, 400) for words in ("mm-hmm", "Mm-hmm.", "yeah", "ok", "Okay, right.", "uh-huh", "I see", "")]
+    + [(words, 400) for words in ("right", "mm", "Right, right, right, right.", "Mm-hmm, mm-hmm.", "Got it.", "go on")]
     + [("mm-hmm", 120), ("", 120), ("yeah", 700), ("", 700), ("", 1200)],
 )
 def test_what_is_no_bid_leaves_the_reply_whole_and_no_turn_behind(words: str, long_ms: float) -> None:
@@ -255,6 +256,34 @@ def test_what_asks_for_the_floor_cuts_the_reply_and_is_the_next_turn(words: str)
     assert [order.kind for order in stage.of(BargeIn)] == ["bid"]
     assert [order.text for order in stage.of(Commit)] == ["go on", words]
     assert stage.outcomes == ["interrupted", "completed"]
+
+
+ASKING = "I can book it for you. Shall I book it now?"
+
+
+@pytest.mark.parametrize(
+    ("words", "before_end_ms", "reply", "answers"),
+    [
+        ("yes", 400, ASKING, True),
+        ("Mm-hmm.", 200, ASKING, True),
+        ("Sure, sure.", 50, ASKING, True),
+        ("yes", 1000, ASKING, False),
+        ("yes", 200, ASKING.replace("?", "."), False),
+        ("yes", 200, ASKING + " Or later.", False),
+        ("", 200, ASKING, False),
+    ],
+)
+def test_a_yes_at_the_end_of_a_question_is_its_answer(
+    words: str, before_end_ms: float, reply: str, answers: bool
+) -> None:
+    at_ms = WORD_MS * len(reply.split()) - before_end_ms
+    stage = typed_stage(reply, (at_ms, at_ms + 400))
+    stage.parts.transcriber = Finals(words)
+    run(stage, 9000)
+    assert [order.text for order in stage.of(Commit)] == ["go on", words][: 1 + answers]
+    assert stage.of(EndTurn)[-1].outcome == "completed"
+    if not answers:
+        assert stage.of(EndTurn)[0].heard_text == reply
 
 
 def test_speech_with_a_dip_in_it_is_heard_as_one_bid_soon() -> None:

@@ -9,7 +9,7 @@ from typing import Literal
 from voicetui.conversation import floor, patience
 from voicetui.conversation.state import Reply, Step, Utterance
 from voicetui.conversation.utterance import partial_due
-from voicetui.conversation.words import backchannel
+from voicetui.conversation.words import asks, backchannel
 from voicetui.events.listen import SoundRose, Transcribed
 from voicetui.events.orders import BargeIn, Duck, Pause, Resume
 from voicetui.events.words import normalise_words
@@ -79,7 +79,8 @@ def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
         step.utter(bid=True)
         return ""
     nothing = bool(fact.doubt) or not normalise_words(fact.text)
-    if not nothing and not backchannel(fact.text) and (settles or _sure(fact)):
+    asks_to_go_on = backchannel(fact.text) and not _answers(step, step.state.reply)
+    if not nothing and not asks_to_go_on and (settles or _sure(fact)):
         bid(step)
         return ""
     if not settles:
@@ -93,6 +94,17 @@ def _sure(fact: Transcribed) -> bool:
     """
     good = fact.evidence.logprob is None or fact.evidence.logprob >= _SURE_LOGPROB
     return good and len(normalise_words(fact.text)) >= _SURE_WORDS
+
+
+def _answers(step: Step, reply: Reply) -> bool:
+    """Whether the open utterance began where a question, the last thing the reply says, was as good as asked."""
+    utterance = step.state.utterance
+    said = [clause for clause in reply.clauses if clause.state in ("playing", "done")]
+    if utterance is None or not reply.finishing or not said or not asks(said[-1].text) or said[-1].sound_ms is None:
+        return False
+    begun = [each.from_ms for each in step.state.spoken if (each.basis, each.clause) == (reply.basis, said[-1].number)]
+    early_ms = step.state.policy.answer_early_ms
+    return bool(begun) and utterance.onset_ms >= begun[-1] + said[-1].sound_ms - early_ms
 
 
 def give_back(step: Step, utterance: Utterance, reason: str) -> None:

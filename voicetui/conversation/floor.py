@@ -91,6 +91,8 @@ def synthesis_begun(step: Step, fact: ClauseBegun) -> None:
 def synthesized(step: Step, fact: ClauseSynthesized) -> None:
     """A clause's sound exists, all of it."""
     reply = step.find(fact.basis)
+    if reply is not None:
+        reply = step.put(_with_clause(reply, fact.clause, sound_ms=fact.duration_ms))
     if reply is not None and reply.making == fact.clause:
         advance(step, step.put(changed(reply, making=None)))
     else:
@@ -223,7 +225,7 @@ def _synthesize_ahead(step: Step, reply: Reply) -> None:
     clause = next((clause for clause in reply.clauses if clause.state == "cut"), None)
     if clause is not None:
         step.order(Synthesize(reply.basis, clause.number, clause.spoken, streamed=reply.overlap == "full"))
-        step.put(_with_clause(reply, clause.number, "ordered"))
+        step.put(_with_clause(reply, clause.number, state="ordered"))
 
 
 def _play_ready(step: Step, reply: Reply) -> None:
@@ -240,18 +242,18 @@ def _play_ready(step: Step, reply: Reply) -> None:
             step.set(gated=True)
         due_ms = reply.staging.due_ms if reply.staging is not None and not reply.queued else None
         step.order(Play(reply.basis, clause.number, clause.text, due_ms))
-        reply = step.put(changed(_with_clause(reply, clause.number, "playing"), queued=True))
+        reply = step.put(changed(_with_clause(reply, clause.number, state="playing"), queued=True))
 
 
 def _move_clause(step: Step, basis: Basis, number: int, before: ClauseState, after: ClauseState) -> None:
     """Take a clause one step on; one that is elsewhere stays there."""
     reply = step.find(basis)
     if reply is not None and any(each.number == number and each.state == before for each in reply.clauses):
-        advance(step, step.put(_with_clause(reply, number, after)))
+        advance(step, step.put(_with_clause(reply, number, state=after)))
 
 
-def _with_clause(reply: Reply, number: int, state: ClauseState) -> Reply:
+def _with_clause(reply: Reply, number: int, **changes: object) -> Reply:
     clauses = tuple(
-        msgspec.structs.replace(clause, state=state) if clause.number == number else clause for clause in reply.clauses
+        msgspec.structs.replace(clause, **changes) if clause.number == number else clause for clause in reply.clauses
     )
     return changed(reply, clauses=clauses)

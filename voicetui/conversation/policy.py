@@ -86,6 +86,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """Speech over the reply for this long holds the reply."""
     bid_words_ms: float = 450.0
     """Speech over the reply for this long is transcribed to see whether it is a bid for the floor."""
+    answer_early_ms: float = 500.0
+    """Who says yes so long before a question's end does not say "go on": it is the answer."""
     over_pause_ms: float = 100.0
     """A pause of speech over the reply is read once it is this long: what a quick ear takes for one is often no end.
     """

@@ -82,6 +82,8 @@ class Clause(msgspec.Struct, frozen=True):
     text: str
     spoken: str
     state: ClauseState = "cut"
+    sound_ms: float | None = None
+    """How long its sound is, once that is known."""
 
 
 class Staging(msgspec.Struct, frozen=True, kw_only=True):

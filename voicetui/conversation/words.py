@@ -167,41 +167,24 @@ _OPEN_A_CLAUSE = frozenset(
 
 _BACKCHANNEL = frozenset(
     [
-        "mm",
-        "mmm",
-        "mhm",
-        "mmhmm",
-        "mm-hmm",
-        "hm",
-        "hmm",
-        "uh-huh",
-        "uhhuh",
-        "huh",
-        "uh",
-        "yeah",
-        "yep",
-        "yes",
-        "yup",
-        "ok",
-        "okay",
-        "right",
-        "sure",
-        "oh",
-        "ah",
-        "aha",
-        "i",
-        "see",
-        "good",
-        "great",
-        "cool",
-        "nice",
-        "wow",
-        "alright",
-        "really",
-        "exactly",
-        "indeed",
+        "mm", "mmm", "mhm", "mmhmm", "mm-hmm", "mkay", "m'kay", "hm", "hmm", "hum", "er", "uh-huh", "uhhuh",
+        "huh", "uh", "ah", "aha", "oh", "ooh", "ha", "haha", "hah", "yeah", "yea", "yah", "ya", "yep", "yes",
+        "yup", "ok", "okay", "okey", "kay", "right", "alright", "sure", "true", "correct", "exactly", "indeed",
+        "really", "absolutely", "totally", "definitely", "certainly", "agreed", "good", "great", "cool", "nice",
+        "lovely", "perfect", "awesome", "amazing", "wonderful", "interesting", "wow", "gotcha", "continue",
     ]
-)
+)  # fmt: skip
+_BACKCHANNEL_PHRASES = tuple(
+    tuple(phrase.split())
+    for phrase in (
+        "i see", "a ha", "got it", "of course", "for sure", "sure thing", "all right", "right on", "fair enough",
+        "very good", "very nice", "sounds good", "sounds great", "makes sense", "that makes sense", "that's right",
+        "that's true", "that's good", "that's great", "that's nice", "that's interesting", "is that so", "i agree",
+        "i understand", "no way", "oh my", "oh dear", "go on", "go ahead", "keep going", "carry on",
+    )
+)  # fmt: skip
+"""Several words that say it together."""
+
 INTERJECTIONS = _BACKCHANNEL | frozenset(
     [
         "no",
@@ -223,7 +206,9 @@ INTERJECTIONS = _BACKCHANNEL | frozenset(
 """Words that a person may say over anything, whatever else is said."""
 
 _HUM = re.compile(r"m+h*m*|h+m+|u+h*m*h*|a+h+|o+h+|m+(-h?m+)+|u+h+-?h+u+h+", re.ASCII)
-_MOST_BACKCHANNEL_WORDS = 3
+_MOST_BACKCHANNELS = 3
+"""Different ones. Said again and again they still are no bid, as long as they are no more than six words."""
+_MOST_BACKCHANNEL_WORDS = 6
 
 
 def unfinished(text: str) -> bool:
@@ -264,13 +249,31 @@ def ends(text: str) -> bool:
 def backchannel(text: str) -> bool:
     """Whether these words only say "I am listening".
 
-    >>> backchannel("Mm-hmm."), backchannel("Yeah, okay."), backchannel("Yeah, stop.")
+    >>> backchannel("Mm-hmm."), backchannel("Right, right, right, right."), backchannel("Yeah, stop.")
     (True, True, False)
     """
     words = normalise_words(text)
-    return 0 < len(words) <= _MOST_BACKCHANNEL_WORDS and all(
-        word in _BACKCHANNEL or _HUM.fullmatch(word) for word in words
-    )
+    if not 0 < len(words) <= _MOST_BACKCHANNEL_WORDS:
+        return False
+    said: set[tuple[str, ...]] = set()
+    place = 0
+    while place < len(words):
+        rest = words[place:]
+        phrase = next((each for each in _BACKCHANNEL_PHRASES if rest[: len(each)] == each), rest[:1])
+        if len(phrase) == 1 and not (phrase[0] in _BACKCHANNEL or _HUM.fullmatch(phrase[0])):
+            return False
+        said.add(phrase)
+        place += len(phrase)
+    return len(said) <= _MOST_BACKCHANNELS
+
+
+def asks(text: str) -> bool:
+    """Whether the text ends with a question.
+
+    >>> asks("Shall I book it?"), asks('He said "why?"'), asks("I booked it.")
+    (True, True, False)
+    """
+    return text.rstrip().rstrip("\"')”’*_").endswith(("?", "？", "؟"))
 
 
 def same_words(one: str, other: str) -> bool:

@@ -46,7 +46,8 @@ def after_fact(reply: Reply, fact: Fact, at_ms: float) -> Reply:
             return _moved(_changed(reply, making=fact.clause), fact.clause, "ordered", "ready")
         case ClauseSynthesized():
             making = None if reply.making == fact.clause else reply.making
-            return _moved(_changed(reply, making=making), fact.clause, "ordered", "ready")
+            made = _with_clause(_changed(reply, making=making), fact.clause, sound_ms=fact.duration_ms)
+            return _moved(made, fact.clause, "ordered", "ready")
         case SynthesisFailed():
             return _unspoken(reply, fact)
         case ClauseEnded():
@@ -70,16 +71,17 @@ def _unspoken(reply: Reply, fact: SynthesisFailed) -> Reply:
     reply = _changed(reply, unspoken=f"the voice failed: {fact.message}")
     if not broke_off:
         return _moved(reply, fact.clause, "ordered", "failed")
-    kept = (msgspec.structs.replace(each, text="") if each.number == fact.clause else each for each in reply.clauses)
-    return _changed(reply, making=None, clauses=tuple(kept))
+    return _changed(_with_clause(reply, fact.clause, text=""), making=None)
 
 
 def _moved(reply: Reply, number: int, before: ClauseState, after: ClauseState) -> Reply:
-    clauses = tuple(
-        msgspec.structs.replace(each, state=after) if each.number == number and each.state == before else each
-        for each in reply.clauses
-    )
-    return _changed(reply, clauses=clauses)
+    is_there = any(each.number == number and each.state == before for each in reply.clauses)
+    return _with_clause(reply, number, state=after) if is_there else reply
+
+
+def _with_clause(reply: Reply, number: int, **changes: object) -> Reply:
+    kept = (msgspec.structs.replace(each, **changes) if each.number == number else each for each in reply.clauses)
+    return _changed(reply, clauses=tuple(kept))
 
 
 def _changed(reply: Reply, **changes: object) -> Reply:
