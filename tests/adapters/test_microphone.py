@@ -138,12 +138,32 @@ async def test_a_stream_that_ends_by_itself_is_lost_at_once() -> None:
         assert "input lost: the microphone 'card' stopped by itself" in str(desk.error)
 
 
-async def test_a_device_that_repeats_one_block_for_ever_is_frozen() -> None:
+@pytest.mark.parametrize("buffers", [1, 2, 4])
+async def test_a_device_that_sends_the_same_buffers_for_ever_is_frozen(buffers: int) -> None:
     clock = ManualClock()
     async with at_desk(card(clock), clock) as desk:
-        for _ in range(150):
-            await desk.hear(noise(480, 7))
-        assert str(desk.error).startswith("input frozen: the microphone 'card'")
+        for number in range(60):
+            await desk.hear(noise(480, number))
+        for number in range(110):
+            await desk.hear(noise(480, number % buffers))
+        assert str(desk.error).startswith(f"input frozen: the microphone 'card' sends the same {buffers}0 ms")
+
+
+async def test_sound_that_comes_again_out_of_step_is_not_frozen() -> None:
+    clock = ManualClock()
+    async with at_desk(card(clock), clock) as desk:
+        for number in range(150):
+            await desk.hear(noise(480, (7, 7, 8)[number % 3]))
+        assert desk.error is None
+
+
+async def test_a_pure_tone_that_fits_several_blocks_is_not_frozen() -> None:
+    clock = ManualClock()
+    four = tone(1920, 48_000, 275.0)
+    async with at_desk(card(clock), clock) as desk:
+        for number in range(160):
+            await desk.hear(four[number % 4 * 480 :][:480])
+        assert desk.error is None
 
 
 @pytest.mark.parametrize("hz", [200, 1_000, 4_000])
@@ -175,6 +195,33 @@ async def test_nothing_but_one_value_is_reported_once_and_goes_on(value: float) 
             await desk.hear(np.full(480, value, np.float32))
         assert len(told) == 1
         assert desk.error is None
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e30])
+async def test_what_is_no_number_is_silence_and_nothing_else_ends_the_session(bad: float) -> None:
+    clock = ManualClock()
+    told: list[str] = []
+    audio = card(clock)
+    async with at_desk(audio, clock, DeviceMicrophone(clock, backend=audio, on_fault=told.append)) as desk:
+        for number in range(60):
+            sound = noise(480, number, 0.1)
+            sound[100 : 480 if number == 30 else 101] = bad
+            await desk.hear(sound)
+        await desk.hear(noise(4800, 99, 0.1))
+        assert np.std(desk.samples[-1000:]) == pytest.approx(0.1 / 3**0.5 * 32768, rel=0.1), "it leaves no trace"
+        for _ in range(310):
+            await desk.hear(np.full(480, bad, np.float32))
+        assert [text.split(":")[0] for text in told] == ["input silent"] and desk.error is None
+
+
+@pytest.mark.parametrize("latency_s", [-0.02, float("nan"), float("inf"), 1e9])
+async def test_a_latency_that_cannot_be_is_the_one_that_was_asked_for(latency_s: float) -> None:
+    clock = ManualClock()
+    async with at_desk(card(clock, latency_s=latency_s), clock, lead_ms=None) as desk:
+        assert desk.opened.latency_ms == 25.0
+        await desk.hear(noise(480), lead_ms=None)
+        last = desk.blocks[-1]
+        assert last.at_ms + len(last.samples) / 16 == pytest.approx(clock.now_ms() - 15, abs=2)
 
 
 async def test_overflows_are_counted_and_what_is_missing_is_declared() -> None:

@@ -15,7 +15,7 @@ from voicetui.events.sound import DeviceOpened
 from voicetui.ports import PcmFloat, SoundError
 from voicetui.runtime.clock import ManualClock, settle
 from voicetui.sound.devices import BUSY, SavedDevice
-from voicetui.sound.speaker import DeviceSpeaker, NullSpeaker
+from voicetui.sound.speaker import LATENCY_MS, DeviceSpeaker, NullSpeaker
 
 pytestmark = pytest.mark.anyio
 
@@ -118,6 +118,18 @@ async def test_without_stamps_the_reported_latency_is_added_however_long() -> No
             await clock.advance(10)
             audio.stream.pull(480, None)
         assert ramp.heard[-1][0] == pytest.approx(clock.now_ms() + 15_000, abs=2)
+
+
+@pytest.mark.parametrize("latency_s", [-0.02, float("nan"), 1e9])
+async def test_a_latency_that_cannot_be_is_the_one_that_was_asked_for(latency_s: float) -> None:
+    clock = ManualClock()
+    audio = card(clock, latency_s=latency_s)
+    async with playing(audio, clock, lead_ms=None) as (_, ramp, opened):
+        assert opened.latency_ms == LATENCY_MS
+        for _ in range(300):
+            await clock.advance(10)
+            audio.stream.pull(480, None)
+        assert ramp.heard[-1][0] == pytest.approx(clock.now_ms() + LATENCY_MS, abs=2)
 
 
 async def test_running_dry_is_counted_and_moves_the_times_on() -> None:

@@ -90,10 +90,11 @@ class Capture:
         self._wake()
 
     def read(self, start: int, count: int) -> PcmFloat:
-        """float32 [count] mono (channels averaged) from frame ``start`` on."""
+        """float32 [count] mono (channels averaged) from frame ``start`` on; what is no number is silence."""
         first = start % self.capacity
         head = min(count, self.capacity - first)
         found = np.concatenate((self.ring[first : first + head], self.ring[: count - head]))
+        np.nan_to_num(found, copy=False, posinf=1.0, neginf=-1.0)
         return found[:, 0] if found.shape[1] == 1 else found.mean(axis=1, dtype=np.float32)
 
     def oldest_call(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -24,7 +25,13 @@ LOST_AFTER_MS: Final = 900.0
 
 FROZEN_AFTER_MS: Final = 1_000.0
 SILENT_AFTER_MS: Final = 3_000.0
-"""How long one block is repeated, or nothing but one value sent, before that is a fault."""
+"""How long the same blocks are repeated, or nothing but one value sent, before that is a fault."""
+
+_BUFFERS: Final = 4
+"""A stuck driver goes round in so many buffers, at most."""
+
+_LONGEST_LATENCY_MS: Final = 30_000.0
+"""Streams have been seen to run 15 s late; a greater latency, or one below zero, is no report."""
 
 ALIVE_AFTER_MS: Final = 60_000.0
 """So much sound, without a silence that is a fault, and the next such silence is worth telling again: a device with a
@@ -128,7 +135,7 @@ class LiveStream:
             handler = make(settings, wake)
             stream = self._backend.open(self._role, settings, handler, finished)
             try:
-                handler.opened(stream.latency * 1e3)
+                handler.opened(_believed(stream.latency * 1e3, latency_ms))
                 stream.start()
             except Exception:
                 stream.close()
@@ -151,7 +158,7 @@ class LiveStream:
             host=device.host,
             rate_hz=settings.rate_hz,
             channels=settings.channels,
-            latency_ms=stream.latency * 1e3,
+            latency_ms=_believed(stream.latency * 1e3, latency_ms),
             clock=handler.source,
         )
 
@@ -234,6 +241,11 @@ class LiveStream:
                 self._lose(f"has {self._passed.replace('took', 'taken')} nothing for {LOST_AFTER_MS / 1e3:g} s")
 
 
+def _believed(reported_ms: float, asked_ms: float) -> float:
+    """The latency a stream reports; the one it was asked for where it reports what cannot be."""
+    return reported_ms if 0.0 <= reported_ms <= _LONGEST_LATENCY_MS else asked_ms
+
+
 def _stop(stream: Stream) -> None:
     try:
         stream.stop()
@@ -287,14 +299,15 @@ async def call_apart(
 
 
 class SoundWatch:
-    """Notices a device that goes on calling but delivers nothing new: one block for ever, or nothing but one value."""
+    """Notices a device that goes on calling but delivers nothing new: the same blocks for ever, or only one value."""
 
     def __init__(self, rate_hz: int, name: str, on_fault: Callable[[str], None] | None = None) -> None:
         """``on_fault`` gets a sentence when the device falls silent; again only once it was alive for long."""
         self._ms_per_frame = 1e3 / rate_hz
         self._name = name
         self._on_fault = on_fault
-        self._last: PcmFloat = np.zeros(0, np.float32)
+        self._last: deque[PcmFloat] = deque(maxlen=_BUFFERS)
+        self._round = 0
         self._same_ms = 0.0
         self._silent_ms = 0.0
         self._alive_ms = ALIVE_AFTER_MS
@@ -307,7 +320,6 @@ class SoundWatch:
             return
         block_ms = len(block) * self._ms_per_frame
         silent_ms, self._silent_ms = self._silent_ms, 0.0
-        last, self._last = self._last, block
         if block.min() == block.max():
             self._silent_ms = silent_ms + block_ms
             self._same_ms = 0.0
@@ -315,16 +327,23 @@ class SoundWatch:
                 self._fell_silent()
             return
         self._alive_ms += block_ms
-        if np.array_equal(block, last):
-            self._same_ms += block_ms
-            # A pure tone played by a program can fit the block exactly; it repeats inside the block, too.
-            if self._same_ms >= FROZEN_AFTER_MS and not _repeats_inside(block):
-                self.frozen = (
-                    f"input frozen: the microphone '{self._name}' sends the same {block_ms:.0f} ms of sound for ever. "
-                    "Unplug it and plug it in again, or choose another (voicetui devices lists them)."
-                )
-        else:
-            self._same_ms = 0.0
+        self._compare(block, block_ms)
+
+    def _compare(self, block: PcmFloat, block_ms: float) -> None:
+        """Whether ``block`` was sent before, as many blocks ago as the one before it was."""
+        blocks_ago = next((ago for ago, last in enumerate(self._last, 1) if np.array_equal(block, last)), 0)
+        self._last.appendleft(block)
+        self._same_ms = self._same_ms + block_ms if blocks_ago and blocks_ago == self._round else 0.0
+        self._round = blocks_ago
+        if self._same_ms < FROZEN_AFTER_MS:
+            return
+        # A tone played by a program can fit the blocks exactly: that is no driver's doing.
+        same = np.concatenate([self._last[ago] for ago in range(blocks_ago)][::-1])
+        if not (_repeats_inside(same) or _is_tone(same)):
+            self.frozen = (
+                f"input frozen: the microphone '{self._name}' sends the same {blocks_ago * block_ms:.0f} ms of sound "
+                "for ever. Unplug it and plug it in again, or choose another (voicetui devices lists them)."
+            )
 
     def _fell_silent(self) -> None:
         if self._alive_ms >= ALIVE_AFTER_MS and self._on_fault:
@@ -333,6 +352,15 @@ class SoundWatch:
                 f"{SILENT_AFTER_MS / 1e3:g} s. Is it muted, or is this program not allowed to use it?"
             )
         self._alive_ms = 0.0
+
+
+def _is_tone(sound: PcmFloat) -> bool:
+    """Whether float32 [n] is one steady sine: each sample follows from the two before it."""
+    middle = sound[1:-1].astype(np.float64)
+    around = sound[2:].astype(np.float64) + sound[:-2]
+    power = float(middle @ middle)
+    rest = around - (float(around @ middle) / power if power else 0.0) * middle
+    return float(rest @ rest) <= 1e-6 * float(around @ around)
 
 
 def _repeats_inside(block: PcmFloat) -> bool:
