@@ -12,7 +12,26 @@ from voicetui.tui.ink import Run, clip_runs, spread, wrap_runs
 from voicetui.tui.literal import clip, clusters, fit, literal, width
 
 FAMILY = "👩\u200d👩\u200d👧\u200d👦"
-WIDE = ["🌍", "⚙️", "⚙", FAMILY, "🇫🇷", "e\u0301", "日", "日本語のテキスト", "a🌍b", "שלום", "مرحبا"]
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+WIDE = [
+    "🌍",
+    "⚙️",
+    "⚙",
+    FAMILY,
+    "🇫🇷",
+    ENGLAND,
+    "👩🏽\u200d🚀",
+    "❤️\u200d🔥",
+    "1️⃣",
+    "क्\u200dष",
+    "می\u200cخواهم",
+    "e\u0301",
+    "日",
+    "日本語のテキスト",
+    "a🌍b",
+    "שלום",
+    "مرحبا",
+]
 
 
 def text_of(runs: Iterable[Run]) -> str:
@@ -41,6 +60,15 @@ def test_brackets_are_letters(text: str) -> None:
         ("safe\u202etxt.exe", "safetxt.exe"),
         ("zero\u200bwidth", "zerowidth"),
         ("lone \ud83d half", "lone \ufffd half"),
+        ("\x1bP1$r q\x1b\\", "␛P1$r q␛\\"),
+        ("\x1b]8;;http://a\x07link\x1b]8;;\x07", "␛]8;;http://a␇link␛]8;;␇"),
+        ("\x90q\x9c\x9d0;t\x9c\x85", "q0;t "),
+        ("a\u2066\u2067\u2068\u2069\u200f\u061cb", "ab"),
+        ("soft\u00adhyphen\u3164\u115f", "softhyphen"),
+        ("a\u200db", "ab"),
+        ("a\U000e0041\U000e0042b", "ab"),
+        ("Z" + "\u0301" * 500 + "o", "Z" + "\u0301" * 6 + "o"),
+        ("\u0301a", "\u25cc\u0301a"),
     ],
 )
 def test_controls_are_seen_or_gone(text: str, shown: str) -> None:

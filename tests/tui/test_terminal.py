@@ -72,8 +72,11 @@ def test_q_leaves_within_two_seconds_though_the_engine_hangs(start: Start) -> No
     assert_restored(terminal)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: number.name)
-@pytest.mark.parametrize("words", [(), ("hang",)], ids=["", "hang"])
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(signal.SIGTERM, ()), (signal.SIGHUP, ("hang",)), (signal.SIGINT, ()), (signal.SIGQUIT, ("hang",))],
+    ids=["TERM", "HUP, hang", "INT", "QUIT, hang"],
+)
 def test_a_signal_ends_it_and_restores_the_terminal(
     start: Start, number: signal.Signals, words: tuple[str, ...]
 ) -> None:

@@ -22,7 +22,7 @@ _RESTORE = (
     "\x1b[?1004l\x1b[?2004l\x1b[?2048l\x1b[?2026l"  # focus, paste, resize reports, held output
     "\x1b[?7h\x1b[?25h\x1b[?1049l\x1b[0m"  # line wrap and cursor back, main screen, plain text
 )
-_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT") if hasattr(signal, name))
 
 
 class TerminalGuard:
@@ -79,7 +79,7 @@ class Deadline:
 
 @contextmanager
 def on_signals(handle: Callable[[int], None]) -> Iterator[None]:
-    """While inside, SIGTERM and SIGHUP call ``handle`` with their number, in the main thread, at any point of it."""
+    """While inside, signals that end programs call ``handle`` with their number, in the main thread, anywhere in it."""
 
     def handler(number: int, frame: FrameType | None) -> None:
         del frame

@@ -12,17 +12,30 @@ ELLIPSIS = "…"
 _SHORT = 256
 """Texts up to this length are remembered: most are drawn again and again."""
 
-_INVISIBLE = frozenset("\u200b\u200e\u200f\u2028\u2029\u2060\ufeff\u061c") | {
-    chr(code) for span in ((0x202A, 0x202F), (0x2066, 0x206A)) for code in range(*span)
+_MOST_MARKS = 6
+"""Marks on one letter: the most that living scripts put there. Hundreds would paint over the lines above and below."""
+_MOST_TAGS = 6
+"""Tag characters that make a region's flag of a black one."""
+
+_JOINER = "\u200d"
+_BLACK_FLAG = "\U0001f3f4"
+_NO_LETTER = "\u25cc"
+"""The dotted circle: what a mark sits on that has no letter."""
+
+_INVISIBLE = frozenset("\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028\u2029\u3164\ufeff\uffa0\U000e0001") | {
+    chr(code)
+    for first, last in ((0x115F, 0x1160), (0x202A, 0x202E), (0x2060, 0x206F), (0xFFF9, 0xFFFB), (0x1D173, 0x1D17A))
+    for code in range(first, last + 1)
 }
-"""Zero-width and direction-changing characters: they would shift or reorder what stands beside them."""
+"""Zero-width, blank and direction-changing characters: they would shift or reorder what stands beside them."""
 
 
 def literal(text: str) -> str:
     """``text`` on one line, with nothing in it that a terminal would obey.
 
     White space becomes spaces; other C0 controls become their pictures (ESC is shown as ␛); C1 controls, zero-width and
-    direction-changing characters go; lone surrogates, which no terminal can be sent, become the replacement character.
+    direction-changing characters go, and so do joiners and tags that are no part of an emoji or a script, and marks
+    heaped on one letter; lone surrogates, which no terminal can be sent, become the replacement character.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -67,7 +80,40 @@ def fit(text: str, cells: int, align_right: bool = False) -> str:
 
 
 def _literal(text: str) -> str:
-    return "".join(_shown(character) for character in text)
+    shown: list[str] = []
+    marks = tags = 0
+    for place, character in enumerate(text):
+        before = shown[-1] if shown else ""
+        each = _shown(character)
+        if _is_tag(character):
+            tags += 1
+            each = each if tags <= _MOST_TAGS and (before == _BLACK_FLAG or _is_tag(before)) else ""
+        elif each and unicodedata.category(each)[0] == "M":
+            marks += 1
+            each = each if marks <= _MOST_MARKS else ""
+            if not before:
+                shown.append(_NO_LETTER)
+        elif each == _JOINER:
+            each = each if _joins(before, text[place + 1 : place + 2]) else ""
+        elif each:
+            marks = tags = 0
+        if each:
+            shown.append(each)
+    return "".join(shown)
+
+
+def _is_tag(character: str) -> bool:
+    return "\U000e0020" <= character <= "\U000e007f"
+
+
+def _joins(before: str, after: str) -> bool:
+    """Whether a joiner between these makes one emoji of two, or tells a script how to write."""
+    if not before or not after or after in _INVISIBLE:
+        return False
+    one, other = unicodedata.category(before), unicodedata.category(after)
+    if other == "So":
+        return one in ("So", "Sk") or before == "\ufe0f"
+    return other == "Lo" and one[0] == "M"
 
 
 _literal_short = lru_cache(maxsize=4096)(_literal)

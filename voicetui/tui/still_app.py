@@ -42,8 +42,8 @@ class StillApp(ThemedApp[ReturnType]):
 def run_still(app: StillApp[ReturnType]) -> tuple[int, ReturnType | None]:
     """Show it until its user leaves: the exit status, and the app's answer.
 
-    Standard input and output must be a terminal. After SIGTERM or SIGHUP the process ends within two seconds, the
-    terminal as it was.
+    Standard input and output must be a terminal. After a signal that ends programs the process ends within two
+    seconds, the terminal as it was.
     """
     over = threading.Event()
     deadline = Deadline(lambda: None, over.wait, TerminalGuard())
