@@ -7,7 +7,6 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from voicetui.config import Config, ConfigError, assets, load_config
+from voicetui.talk import say
 
 if TYPE_CHECKING:
     from voicetui.bench.floor import Floor
@@ -111,9 +111,9 @@ class _Run:
         before = _load_average()
         wired = self._wired()
         if wired.folder is not None:
-            _tell(f"Recording this session in {wired.folder} (--no-record turns that off).")
+            say(f"Recording this session in {wired.folder} (--no-record turns that off).")
         names = ", ".join(arm.name for arm in self._arms)
-        _tell(
+        say(
             f"{len(self._trials)} turns: {self._arguments.turns} in each of {names}, "
             "interleaved, after a cold one of each that is left out. Real time; every turn takes some seconds."
         )
@@ -153,7 +153,7 @@ class _Run:
         """The floor of the mode that comes nearest to it, or of each tier."""
         from voicetui.bench.floor import measure_floor
 
-        _tell("Timing every stage alone.")
+        say("Timing every stage alone.")
         output_ms = _output_ms(wired.journal.entries_since(0), self._trials, self._subject)
         tiers = {"full": self._tier} if self._subject == "overlap" else {arm.name: arm.name for arm in self._arms}
         for name, tier in tiers.items():
@@ -195,7 +195,7 @@ class _Run:
         if not trials:
             faults = [entry.body for entry in entries if isinstance(entry.body, Fault)]
             why = f": {faults[-1].message}" if faults else ""
-            _tell(f"voicetui: the bench ended before its first turn was over{why}.")
+            say(f"voicetui: the bench ended before its first turn was over{why}.")
             return 1
         found = results(entries, trials, self._subject)
         after = _load_average()
@@ -212,12 +212,12 @@ class _Run:
             if json_file is not None and not _written(json_file, figures):
                 return 1
         if not complete:
-            _tell(f"voicetui: the bench was ended after {len(trials)} of {len(self._trials)} turns.")
+            say(f"voicetui: the bench was ended after {len(trials)} of {len(self._trials)} turns.")
             return 1
         deaf = [name for name, result in found.items() if not result.summary.gap_ms.n]
         for name in deaf:
             reasons = ", ".join(f"{count} {why}" for why, count in found[name].missing.items())
-            _tell(f"voicetui: {name}: not one reply was heard ({reasons}). Try the same with `voicetui run`.")
+            say(f"voicetui: {name}: not one reply was heard ({reasons}). Try the same with `voicetui run`.")
         lost = any(isinstance(entry.body, DeviceLost) for entry in entries)
         return 1 if deaf or lost else 0
 
@@ -256,24 +256,20 @@ class _Teller:
                 case OverlapChosen() | TierChosen():
                     self._begun += 1
                 case DeviceOpened(role="output", name=name, clock=clock):
-                    _tell(f"output: {name}{'  (nothing will be heard)' if clock == 'paced' else ''}")
+                    say(f"output: {name}{'  (nothing will be heard)' if clock == 'paced' else ''}")
                 case Ready():
-                    _tell(f"ready after {entry.at / 1e3:.1f} s")
+                    say(f"ready after {entry.at / 1e3:.1f} s")
                 case Fault(stage=stage, message=message, remedy=remedy):
-                    _tell(" ".join(f"fault ({stage}): {message} {remedy}".split()))
+                    say(" ".join(f"fault ({stage}): {message} {remedy}".split()))
                 case EndTurn(turn=number, outcome=outcome) if 0 < self._begun <= len(self._trials):
                     trial = self._trials[self._begun - 1]
                     turn = next((turn for turn in self._latency.snapshot() if turn.turn == number), None)
                     gap = outcome if turn is None or turn.gap_ms is None else f"{turn.gap_ms:.0f} ms"
                     cold = "" if trial.occurrence is not None else "  (cold, left out)"
                     said = self._lines[trial.line].say
-                    _tell(progress_line(self._begun, len(self._trials), trial.arm, gap, said) + cold)
+                    say(progress_line(self._begun, len(self._trials), trial.arm, gap, said) + cold)
                 case _:
                     pass
-
-
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
 
 
 def _turns(text: str) -> int:
@@ -299,7 +295,7 @@ def _written(path: Path, figures: str) -> bool:
     try:
         path.write_text(figures, "utf-8")
     except OSError as error:
-        _tell(f"voicetui: {path} cannot be written: {error.strerror}. The figures are above.")
+        say(f"voicetui: {path} cannot be written: {error.strerror}. The figures are above.")
         return False
     return True
 

@@ -16,6 +16,7 @@ from voicetui import __version__
 from voicetui import commands as recorded_commands
 from voicetui.benchmark import add_arguments as _add_bench
 from voicetui.config import Config, ConfigError, assets, load_config
+from voicetui.talk import say
 
 if TYPE_CHECKING:
     from voicetui.wiring import Choice
@@ -40,12 +41,9 @@ def run(argv: Sequence[str] | None = None) -> int:
 
     try:
         return int(arguments.command(arguments))
-    except ConfigError as error:
-        print(f"voicetui: {error}", file=sys.stderr)
-        return 2
-    except (ModelError, RecordedError, SoundError, StageError, ScenarioError) as error:
-        print(f"voicetui: {error}", file=sys.stderr)
-        return 1
+    except (ConfigError, ModelError, RecordedError, SoundError, StageError, ScenarioError) as error:
+        say(f"voicetui: {error}")
+        return 2 if isinstance(error, ConfigError) else 1
     except KeyboardInterrupt:
         print("voicetui: interrupted", file=sys.stderr)
         return 1
@@ -74,7 +72,7 @@ def live(arguments: argparse.Namespace) -> int:
         later = f"{advice} Press d to choose one that is plugged in later." if advice else ""
         return _screen(arguments, config, replace(choice, microphone=not advice), later)
     if advice:
-        print(f"voicetui: {advice}", file=sys.stderr)
+        say(f"voicetui: {advice}")
         return 1
     pull_missing(config)
     return _headless(arguments, config, choice, seconds=arguments.seconds)
@@ -132,7 +130,7 @@ def run_inputs(arguments: argparse.Namespace) -> int:
                 refused.append(str(error))
         scenario = of_files(good)
     for message in refused:
-        print(f"voicetui: {message}", file=sys.stderr)
+        say(f"voicetui: {message}")
     pull_missing(config)
     output: Output = "device" if arguments.speaker else "null"
     choice = Choice(
@@ -173,20 +171,18 @@ def devices(_: argparse.Namespace) -> int:
     """Show the sound devices; having none is no failure."""
     from voicetui.ports import SoundError
     from voicetui.sound.devices import list_devices
+    from voicetui.tui.literal import literal
 
     try:
         found = list_devices()
     except SoundError as error:
-        print(f"voicetui: {error}", file=sys.stderr)
+        say(f"voicetui: {error}")
         return 0
     for device in found:
         roles = f"{device.input_channels} in, {device.output_channels} out"
-        default = " ".join(
-            word
-            for word, is_so in (("default-input", device.default_input), ("default-output", device.default_output))
-            if is_so
-        )
-        print(f"{device.name!r:44} {device.host:12} {roles:14} {device.default_rate_hz:6} Hz  {default}".rstrip())
+        defaults = (("default-input", device.default_input), ("default-output", device.default_output))
+        default, host = " ".join(word for word, is_so in defaults if is_so), literal(device.host)
+        print(f"{device.name!r:44} {host:12} {roles:14} {device.default_rate_hz:6} Hz  {default}".rstrip())
     if not found:
         print("No sound devices. `voicetui demo` needs none.", file=sys.stderr)
     return 0

@@ -20,6 +20,7 @@ from voicetui.sound.echo import missing
 from voicetui.sound.loopback import measure
 from voicetui.sound.microphone import DeviceMicrophone
 from voicetui.sound.speaker import DeviceSpeaker
+from voicetui.tui.literal import literal
 from voicetui.wiring import needed_models, spare_models
 
 _LEAST_FREE_MB = 200
@@ -48,9 +49,9 @@ def examine(config: Config, out: TextIO, loopback: bool = False) -> int:
     if loopback:
         findings.append(asyncio.run(_loopback(config)))
     for finding in findings:
-        print(f"{finding.state:5} {finding.what}", file=out)
+        print(f"{finding.state:5} {literal(finding.what)}", file=out)
         if finding.mend:
-            print(f"      -> {finding.mend}", file=out)
+            print(f"      -> {literal(finding.mend)}", file=out)
     return 1 if any(finding.state == "bad" for finding in findings) else 0
 
 

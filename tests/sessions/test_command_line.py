@@ -75,6 +75,15 @@ def test_without_a_terminal_there_is_no_screen_but_a_sentence(tmp_path: Path) ->
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("words", [("replay",), ("export", "--as", "text")])
+def test_a_name_is_shown_in_a_message_and_not_obeyed(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "no\x1b]0;t\x07\x9b2J\u202ewhere"]) in (1, 2)
+    told = capsys.readouterr().err
+    assert "where" in told and not set(told) & set("\x1b\x07\x9b\u202e")
+
+
 def test_a_wrong_configuration_names_file_and_key(tmp_path: Path) -> None:
     (tmp_path / "voicetui.toml").write_text("[endpoint]\nsilence_ms = 'long'\n")
     done = voicetui("doctor", cwd=tmp_path)

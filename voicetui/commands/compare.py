@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voicetui.talk import say
+
 if TYPE_CHECKING:
     from voicetui.bench.compared import Compared
     from voicetui.journal.recorded import Recorded
@@ -44,7 +46,7 @@ def command(arguments: argparse.Namespace) -> int:
     opened = [open_recorded(find_session(called, recordings)) for called in arguments.sessions]
     for each in opened:
         for problem in each.problems:
-            print(f"{each.name}: {problem.told}", file=sys.stderr)
+            say(f"{each.name}: {problem.told}")
         if each.redactions:
             print(f"{each.name} was redacted: its words, and what pairs by them, are not all there.", file=sys.stderr)
         if each.written:

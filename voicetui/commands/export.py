@@ -14,6 +14,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voicetui.talk import say
+
 if TYPE_CHECKING:
     from voicetui.journal.recorded import Recorded
 
@@ -59,7 +61,7 @@ def command(arguments: argparse.Namespace) -> int:
 
     session = open_recorded(find_session(arguments.session, recordings_folder(load_config(arguments.config)[0])))
     for problem in session.problems:
-        print(problem.told, file=sys.stderr)
+        say(problem.told)
     output = Path(arguments.output) if arguments.output not in (None, _STDOUT) else None
     try:
         if arguments.to is not None and not _send(session, arguments):

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voicetui.talk import say
+
 if TYPE_CHECKING:
     from voicetui.conversation.policy import Policy
     from voicetui.journal.recorded import Recorded
@@ -91,24 +93,24 @@ def _decide(recorded: Recorded, policy: Policy, changes: dict[str, object], json
 
     opened = recorded.opened
     program = opened.program if opened is not None else ""
-    _tell(_what_is_done(recorded, policy, changes, program, __version__))
+    say(_what_is_done(recorded, policy, changes, program, __version__))
     turns = turns_of(redecide(recorded.entries, changes))
     for problem in recorded.problems:
-        _tell(problem.told)
+        say(problem.told)
     if recorded.written:
-        _tell("It is still being written: it is decided again as far as it has come.")
+        say("It is still being written: it is decided again as far as it has come.")
     if recorded.redactions:
-        _tell("Texts were taken out of it: what depended on them is decided otherwise now.")
+        say("Texts were taken out of it: what depended on them is decided otherwise now.")
     elif any(turn.by_rules for turn in turns):
-        _tell(
+        say(
             "With the recorded settings, too, today's rules give other orders than the recorded ones: they have "
             "changed since. Each turn starts from what the recorded orders imply, as far as they tell."
         )
     cells = max(80, min(shutil.get_terminal_size((160, 24)).columns, 200))
     show_rows(redecided_rows(turns, cells, bool(changes)), sys.stdout, cells)
     if any(turn.moved_answers for turn in turns):
-        _tell("Words asked for at another time are taken to come as long after as they did.")
-    _tell(summary_text(turns))
+        say("Words asked for at another time are taken to come as long after as they did.")
+    say(summary_text(turns))
     if json_file is not None and not _write(
         redecided_json(recorded.name, program, __version__, policy, changes, turns), json_file
     ):
@@ -165,7 +167,3 @@ def _write(found: dict[str, Any], json_file: Path) -> bool:
         print(f"voicetui: {json_file}: {error.strerror or error}. Name another file.", file=sys.stderr)
         return False
     return True
-
-
-def _tell(text: str) -> None:
-    print("".join(each if each.isprintable() else " " for each in text), file=sys.stderr, flush=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from voicetui.talk import say
 
 if TYPE_CHECKING:
     from voicetui.config import Config
@@ -56,7 +57,7 @@ def command(arguments: argparse.Namespace) -> int:
     found = load_config(arguments.config)[0]
     recorded = open_recorded(find_session(arguments.session, recordings_folder(found)))
     config = _config(found, recorded, arguments)
-    track = recorded_track(recorded, _tell)
+    track = recorded_track(recorded, say)
     plan = _plan(recorded, track, arguments.pace)
     pull_missing(config)
     choice = _choice(recorded, config, arguments)
@@ -146,7 +147,7 @@ def _plan(recorded: Recorded, track: Pcm16, pace: str) -> Plan:
     if silent and silent == len(made.pieces):
         raise RecordedError(f"All that was said in {recorded.name} is silent in its user.wav{why}.")
     if silent:
-        _tell(f"{silent} of {len(spoken)} pieces of speech are silent in its user.wav{why}.")
+        say(f"{silent} of {len(spoken)} pieces of speech are silent in its user.wav{why}.")
     return made
 
 
@@ -194,7 +195,7 @@ async def _run(
         lost = missed(plan.pieces, done_ms, entries)
         early = collided(plan.pieces, done_ms, entries)
         for told in (*(each.told() for each in lost), *(each.told() for each in early)):
-            _tell(told)
+            say(told)
         comparison = compared(summarise(recorded.entries), summary)
         for line in comparison.told(person.finished):
             print(line)
@@ -206,7 +207,7 @@ async def _run(
 
     status = await hold(wired, json_file=json_file, completed=completed)
     if not person.finished:
-        _tell(f"The re-run of {recorded.name} ended before everything was said again.")
+        say(f"The re-run of {recorded.name} ended before everything was said again.")
         return 1
     return status
 
@@ -219,27 +220,23 @@ def _tell_plan(recorded: Recorded, plan: Plan, choice: Choice, wired: Wired, pac
 
     what = "its whole track" if pace == "tape" else f"{len(plan.pieces)} pieces of what was said and typed"
     took_s = max((entry.at for entry in recorded.entries if math.isfinite(entry.at)), default=0.0) / 1e3
-    _tell(f"Re-run of {recorded.name}: {what}, in real time; it took {took_s:.0f} s there.")
+    say(f"Re-run of {recorded.name}: {what}, in real time; it took {took_s:.0f} s there.")
     opened = recorded.opened
     if opened is None:
-        _tell("Its journal has lost how it began: it is answered with the configuration found here.")
+        say("Its journal has lost how it began: it is answered with the configuration found here.")
         return
     if opened.source == _IMPORTED:
-        _tell(f"It was imported: tier {choice.tier}, overlap {choice.overlap} answers here.")
+        say(f"It was imported: tier {choice.tier}, overlap {choice.overlap} answers here.")
     elif opened.tier != choice.tier or opened.overlap != choice.overlap:
-        _tell(f"tier {opened.tier}, overlap {opened.overlap} there; tier {choice.tier}, overlap {choice.overlap} here")
+        say(f"tier {opened.tier}, overlap {opened.overlap} there; tier {choice.tier}, overlap {choice.overlap} here")
     staged = any(isinstance(entry.body, GapStaged) and entry.body.gaps_ms for entry in recorded.entries)
     if (staged or staged_gaps_of(opened)) and not choice.gaps_ms:
-        _tell("Its gaps were staged; here the real pipeline answers (--gap stages them again).")
+        say("Its gaps were staged; here the real pipeline answers (--gap stages them again).")
     changed = {type(entry.body) for entry in recorded.entries} & {TierChosen, OverlapChosen}
     if changed:
-        _tell(f"It changed its tier or overlap mode on the way; here all of it is {choice.tier}, {choice.overlap}.")
+        say(f"It changed its tier or overlap mode on the way; here all of it is {choice.tier}, {choice.overlap}.")
     for problem in recorded.problems:
-        _tell(problem.told)
+        say(problem.told)
     now: SessionOpened = wired.session.opened
     for difference in differences(opened.config, now.config, choice.tier or ""):
-        _tell(f"not as there: {difference}")
-
-
-def _tell(text: str) -> None:
-    print("".join(each if each.isprintable() else " " for each in text), file=sys.stderr, flush=True)
+        say(f"not as there: {difference}")

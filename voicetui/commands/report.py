@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voicetui.talk import say
+
 if TYPE_CHECKING:
     from voicetui.journal.recorded import Recorded
     from voicetui.share.report_overview import Against
@@ -71,7 +73,7 @@ def command(arguments: argparse.Namespace) -> int:
         return 1
     for each in opened:
         for problem in each.problems:
-            print(f"{each.name}: {problem.told}", file=sys.stderr)
+            say(f"{each.name}: {problem.told}")
     voices = ", voices included: give it only to whom they may be given" if sounds else ""
     print(f"{len(page) / 1e6:.2f} MB{voices}", file=sys.stderr)
     print(path)
