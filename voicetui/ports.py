@@ -208,7 +208,10 @@ class TokenRead:
 
 @dataclass(frozen=True, slots=True)
 class StreamEnded:
-    """The stream is over. Counts are the provider's; ``estimated`` where the tier had to count itself."""
+    """The stream is over. Counts are the provider's; ``estimated`` where the tier had to count itself.
+
+    ``unseen_tokens`` of ``completion_tokens`` were reasoning that was never sent.
+    """
 
     outcome: Literal["complete", "length", "truncated", "empty"]
     prompt_tokens: int | None = None
@@ -216,6 +219,7 @@ class StreamEnded:
     cached_tokens: int | None = None
     estimated: bool = False
     note: str = ""
+    unseen_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -248,6 +248,22 @@ async def test_a_count_of_our_own_is_marked_as_an_estimate() -> None:
     assert (end.completion_tokens, end.estimated, end.prompt_tokens) == (5, True, None)
 
 
+@pytest.mark.parametrize("counted", [0, -3, 10**12, float("inf"), True, "7", None, {}])
+async def test_a_count_that_cannot_be_is_none(counted: object) -> None:
+    counts = {"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": counted}}
+    end = end_of(await of_body(sse(delta("Hello there, friend."), delta(finish="stop"), counts, DONE)))
+    assert (end.completion_tokens, end.estimated, end.prompt_tokens) == (5, True, 9)
+
+
+@pytest.mark.parametrize(("thought", "unseen"), [("", 450), ("Let me see.", 0)])
+async def test_reasoning_that_is_counted_but_never_sent_is_known_as_such(thought: str, unseen: int) -> None:
+    counts = usage(5, 500)
+    counts["usage"]["completion_tokens_details"] = {"reasoning_tokens": 450}
+    sent = [delta(reasoning=thought)] if thought else []
+    end = end_of(await of_body(sse(*sent, delta("Fine."), delta(finish="stop"), counts, DONE)))
+    assert (end.completion_tokens, end.unseen_tokens, end.estimated) == (500, unseen, False)
+
+
 async def test_a_connection_lost_in_mid_answer_leaves_what_came_and_the_next_turn_works() -> None:
     async with MockLlm(Reply([sse(delta("One "), delta("two"))], abort=True), Reply([answer("Fine.")])) as server:
         tier = OpenAiTier(SystemClock(), "t", "m", server.url)

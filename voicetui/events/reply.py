@@ -101,7 +101,10 @@ class ClauseCut(Fact, frozen=True):
 
 
 class GenerationEnded(Fact, frozen=True):
-    """The stream ended by itself. Token counts are the provider's, or estimated and marked so."""
+    """The stream ended by itself. Token counts are the provider's, or estimated and marked so.
+
+    ``unseen_tokens`` of ``completion_tokens`` were reasoning that was never sent: nobody knows when they were made.
+    """
 
     basis: Basis
     outcome: Literal["complete", "length", "truncated", "empty"]
@@ -111,6 +114,7 @@ class GenerationEnded(Fact, frozen=True):
     estimated: bool
     cached_tokens: int | None = None
     note: str = ""
+    unseen_tokens: int = 0
 
 
 class GenerationFailed(Fact, frozen=True):

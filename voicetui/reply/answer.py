@@ -44,6 +44,7 @@ class Answer:
         self._chars = 0
         self._wide = 0
         self._tools = False
+        self._reasoned = False
         self._at_ms = 0.0
         self._content_ms: float | None = None
         self._done_mark = False
@@ -92,6 +93,7 @@ class Answer:
         if isinstance(item, Token):
             self._chars += len(item.text)
             self._wide += sum(character > "\u2e7f" for character in item.text)
+            self._reasoned |= item.reasoning
             self._content_ms = self._at_ms
             self._emit(TokenRead(item.text, self._at_ms, item.reasoning))
         elif isinstance(item, ProviderError):
@@ -131,6 +133,9 @@ class Answer:
     def _ended(self, outcome: Outcome, note: str) -> StreamEnded:
         usage = self._reader.usage
         counted = usage.completion_tokens if usage else None
+        if counted == 0 and self._chars:
+            counted = None
+        unseen = min(usage.reasoning_tokens or 0, counted or 0) if usage and not self._reasoned else 0
         return StreamEnded(
             outcome,
             prompt_tokens=usage.prompt_tokens if usage else None,
@@ -138,6 +143,7 @@ class Answer:
             cached_tokens=usage.cached_tokens if usage else None,
             estimated=counted is None,
             note=note,
+            unseen_tokens=unseen,
         )
 
     def _refuse_strangers(self) -> None:

@@ -378,11 +378,15 @@ def _usage(document: dict[str, Any]) -> Usage | None:
     return None if found == Usage() else found
 
 
+_MOST_TOKENS = 100_000_000
+"""No context is longer: a server that counts more does not count tokens."""
+
+
 def _count(usage: dict[str, Any], *paths: str) -> int | None:
     for path in paths:
         value: Any = usage
         for name in path.split("."):
             value = value.get(name) if isinstance(value, dict) else None
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MOST_TOKENS:
             return int(value)
     return None

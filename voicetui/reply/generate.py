@@ -229,7 +229,7 @@ class _Reply:
         outcome = "empty" if end.outcome == "complete" and not self._answered else end.outcome
         fact = GenerationEnded(
             self.basis, outcome, self._clauses, end.prompt_tokens, end.completion_tokens,
-            end.estimated, end.cached_tokens, end.note,
+            end.estimated, end.cached_tokens, end.note, end.unseen_tokens,
         )  # fmt: skip
         self._post(fact, self._clock.now_ms())
         self.over = True

@@ -110,6 +110,7 @@ def _row(turn: TurnLatency, told: TurnSummary, opened: SessionOpened | None, mod
         "tokens": turn.tokens,
         "tokens_estimated": turn.tokens_estimated,
         "tokens_per_second": turn.tokens_per_second,
+        "tokens_gathered": turn.gathered,
         "speculation_attempts": speculation.attempts,
         "speculation_kept": speculation.kept,
         "speculation_wasted_tokens": speculation.wasted_tokens,

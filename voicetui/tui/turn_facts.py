@@ -24,6 +24,7 @@ def turn_facts(view: ScreenView, turn: TurnLatency) -> list[Run]:
         parts.append(("", f"±{whole(turn.uncertainty_ms)} ms"))
     if turn.tokens is not None:
         rate = f", {turn.tokens_per_second:.0f}/s" if turn.tokens_per_second is not None else ""
+        rate = f", in {turn.gathered}" if turn.gathered else rate
         parts.append(("tokens", f"{'~' if turn.tokens_estimated else ''}{turn.tokens}{rate}"))
     parts += _speculation(view, turn.turn)
     chief = chief_barge_in(view.barge_ins.get(turn.turn, ()))

@@ -12,7 +12,7 @@ from voicetui.events.orders import IMPORTED, STAGED, Commit, EndTurn, Outcome
 from voicetui.views.breakdown import StagesMs, Step, difference_ms, finite, walk_back
 from voicetui.views.speech import Speech, SpeechFold
 from voicetui.views.timeline_user import why_over
-from voicetui.views.work import Work, WorkFold
+from voicetui.views.work import Gathered, Work, WorkFold
 
 
 class Points(msgspec.Struct, frozen=True, gc=False):
@@ -51,7 +51,8 @@ class TurnLatency(msgspec.Struct, frozen=True, gc=False):
     and then ``overlaps_user``. ``stages_ms`` adds up to it, but for stages that are None. ``basis`` is the one whose
     reply was heard, else the committed one. ``heard`` says that the reply itself became audible. ``cold``: the first
     request of the session, or one for which connecting took its time (``work.COLD_CONNECT_MS``). ``tokens_per_second``
-    counts tokens after the first over the time after the first. ``staged``: a ready-made reply was held for a gap of
+    counts tokens after the first over the time after the first; nobody knows it where they came ``gathered``, in bursts
+    or in one piece, as through a proxy that buffers. ``staged``: a ready-made reply was held for a gap of
     ``staged_ms``, as was asked (None where the reply was never given to the speaker); no stage made that gap, so all of
     it is ``unaccounted``, as is that of a call recorded elsewhere, whose stages nobody knows.
     """
@@ -78,6 +79,7 @@ class TurnLatency(msgspec.Struct, frozen=True, gc=False):
     tokens_per_second: float | None
     staged: bool = False
     staged_ms: float | None = None
+    gathered: Gathered = ""
     ended_by: str = ""
     """Why a spoken turn was over, with the silence it was measured against and the score of the end-of-turn model."""
 
@@ -190,6 +192,7 @@ class LatencyView:
             tokens=work.tokens,
             tokens_estimated=work.tokens_estimated,
             tokens_per_second=None if staged else work.tokens_per_second(),
+            gathered="" if staged else work.gathered(),
             staged=staged,
             staged_ms=staged_ms,
             ended_by=why_over(turn.commit) if turn.commit is not None and not typed else "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from voicetui.events import Basis, Entry
 from voicetui.events.orders import Generate, Play, Synthesize
@@ -23,6 +24,14 @@ _Generation = ContextReady | RequestSent | FirstByte | TokensArrived | Generatio
 
 COLD_CONNECT_MS = 20.0
 """Connecting that takes less goes to this machine, or to the next one: nobody calls that cold."""
+
+Gathered = Literal["", "bursts", "one piece"]
+
+_LEAST_GATHERED = 8
+_GATHERED = 4
+_TOGETHER_MS = 5.0
+_BURST_PAUSE_MS = 100.0
+"""A reply of eight tokens or more came gathered where they came four at once or more, every 100 ms or less often."""
 
 CACHED_NOTE = "cached"
 """The note of a ``GenerationEnded`` whose reply came from the reply cache."""
@@ -63,6 +72,11 @@ class Work:
     ended_ms: float | None = None
     tokens: int | None = None
     tokens_estimated: bool = False
+    unseen_tokens: int = 0
+    pieces: int = 0
+    arrivals: int = 0
+    """How many times text came: pieces that came together count once."""
+    arrived_ms: float = float("-inf")
     cached: bool = False
     failure: str = ""
     clause_ms: dict[int, float | None] = field(default_factory=dict)
@@ -121,11 +135,24 @@ class Work:
         return self.request_ms - (self.connect_ms or 0.0) if self.request_ms is not None else None
 
     def tokens_per_second(self) -> float | None:
-        """Tokens after the first over the time after the first; None for a reply that came in one piece."""
-        if self.tokens is None or self.tokens < 2 or self.first_token_ms is None or self.last_token_ms is None:
+        """Tokens after the first over the time after the first; None for a reply that was ``gathered``.
+
+        Tokens that were never sent are left out, for their time is not known.
+        """
+        if self.tokens is None or self.first_token_ms is None or self.last_token_ms is None or self.gathered():
             return None
-        seconds = (self.last_token_ms - self.first_token_ms) / 1000
-        return (self.tokens - 1) / seconds if seconds > 0 else None
+        sent, seconds = self.tokens - self.unseen_tokens, (self.last_token_ms - self.first_token_ms) / 1000
+        return (sent - 1) / seconds if sent > 1 and seconds > 0 else None
+
+    def gathered(self) -> Gathered:
+        """Whether somebody on the way gathered what the model wrote, so that its own pace is not to be seen."""
+        written = max(self.pieces, (self.tokens or 0) - self.unseen_tokens)
+        if self.first_token_ms is None or written < _LEAST_GATHERED or written < _GATHERED * self.arrivals:
+            return ""
+        if self.arrivals == 1:
+            return "one piece"
+        pause_ms = (self.arrived_ms - self.first_token_ms) / (self.arrivals - 1)
+        return "bursts" if pause_ms >= _BURST_PAUSE_MS else ""
 
 
 class WorkFold:
@@ -193,6 +220,7 @@ class WorkFold:
             case GenerationEnded():
                 work.ended_seq, work.ended_ms = entry.seq, at_ms
                 work.tokens, work.tokens_estimated = body.completion_tokens, body.estimated
+                work.unseen_tokens = body.unseen_tokens
                 work.cached = body.note == CACHED_NOTE
             case GenerationFailed():
                 work.failure = body.message
@@ -209,3 +237,7 @@ def _tokens(work: Work, fact: TokensArrived) -> None:
     if work.first_answer_ms is None and not fact.reasoning:
         work.first_answer_ms = times_ms[0]
     work.last_token_ms = times_ms[-1]
+    work.pieces += len(times_ms)
+    for at_ms in times_ms:
+        if at_ms - work.arrived_ms > _TOGETHER_MS:
+            work.arrivals, work.arrived_ms = work.arrivals + 1, at_ms
