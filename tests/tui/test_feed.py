@@ -89,3 +89,14 @@ def test_sound_levels_are_kept_by_session_time() -> None:
     assert len(keeper.snapshot().user) == 50
     keeper.take(100, Levels(-7, -8))
     assert keeper.snapshot().loudest("user", 80, 100) == -7.0
+
+
+def test_time_stands_still_once_the_session_is_over() -> None:
+    journal = JournalBuilder().opened().ready().turn("Hello there.", ["Hello!"])
+    journal.closed("finished")
+    engine = FakeEngine(journal.entries, journal.now_ms)
+    feed = Feed(engine)
+    feed.drain()
+    over_ms = feed.picture().now_ms
+    engine.advance(60_000)
+    assert feed.picture().now_ms == over_ms

@@ -138,7 +138,7 @@ async def test_a_finished_session_stays_to_be_looked_at_unless_told() -> None:
     async with on_stage(scene) as stage:
         stage.engine.running = False
         await stage.settle()
-        assert stage.app.is_running
+        assert stage.app.is_running and "The session is over. ↑ ↓ look at its turns" in stage.text()
     from dataclasses import replace
 
     closing = Scene(scene.journal, scene.at_ms, replace(scene.options, close_when_finished=True))
@@ -179,6 +179,8 @@ async def test_selecting_turns_with_the_mouse() -> None:
         await stage.pilot.click("#conversation", offset=(20, place))
         await stage.settle()
         assert stage.app.live.selected == 7
+        chosen = [row for row in stage.app.live.conversation.rows if row.target == 7]
+        assert all(row.on and row.text.startswith("▌") for row in chosen)
         await stage.pilot.click(RecentTurns, offset=(6 + 2 * 2, 3))
         await stage.settle()
         assert stage.app.live.selected == 3
@@ -191,13 +193,13 @@ async def test_the_mouse_tells_of_a_span_and_selects_its_turn() -> None:
         cell = int((span.start_ms + 200 - timeline.window.start_ms) // timeline.window.ms_per_cell)
         await stage.pilot.hover(timeline, offset=(LABEL_CELLS + cell, 3))
         await stage.settle()
-        assert "endpoint 450 ms   turn 2   silence, 450 ms" in stage.text()
-        await stage.pilot.click(timeline, offset=(LABEL_CELLS + cell, 3))
-        await stage.settle()
-        assert stage.app.live.selected == 2
+        assert "endpoint 450 ms   turn 2   +0 to +450   silence, 450 ms" in stage.text()
         await stage.pilot.hover("#keys")
         await stage.settle()
         assert "ms/cell" in stage.text()
+        await stage.pilot.click(timeline, offset=(LABEL_CELLS + cell, 3))
+        await stage.settle()
+        assert stage.app.live.selected == 2
 
 
 async def test_zoom_scroll_and_follow() -> None:
@@ -233,11 +235,14 @@ async def test_presenter_mode_comes_and_goes() -> None:
         assert "conversation" in stage.text()
 
 
-async def test_copying_a_turn() -> None:
+async def test_copying_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMUX", "/tmp/tmux")
     async with on_stage(SCENES["finished"]()) as stage:
         await stage.press(*["up"] * 5, "c")
         assert stage.app.clipboard.startswith("turn 4, gap 430 ms\nyou: Name three fruits, please.\n")
         assert "heard: Apples, pears and plums. All three" in stage.app.clipboard
+        await stage.settle()
+        assert "handed to the" in stage.text() and "set-clipboard" in stage.text()
 
 
 async def test_pictures_are_saved(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,3 +251,46 @@ async def test_pictures_are_saved(tmp_path: object, monkeypatch: pytest.MonkeyPa
     async with on_stage(SCENES["finished"]()) as stage:
         await stage.press("S")
         assert asked == [True]
+
+
+async def test_going_from_span_to_span_with_keys_tells_the_numbers_of_each() -> None:
+    async with on_stage(SCENES["finished"]()) as stage:
+        await stage.press(*["up"] * 7, "n")
+        timeline = stage.app.live.timeline
+        told, lanes = stage.text(), []
+        assert timeline.chosen is not None and timeline.chosen.turn == 2
+        for _ in range(8):
+            assert timeline.chosen is not None
+            lanes.append(timeline.chosen.lane)
+            await stage.press("n")
+        assert {"you", "endpoint", "transcribe", "llm"} <= set(lanes)
+        await stage.press(*["N"] * 8)
+        assert stage.text() == told, "the way back ends where it began"
+        await stage.press("f")
+        assert timeline.chosen is None and "ms/cell" in stage.text()
+
+
+async def test_a_chosen_span_is_marked_without_colour_and_follows_what_becomes_of_it() -> None:
+    async with on_stage(SCENES["speaking"]()) as stage:
+        timeline = stage.app.live.timeline
+        while timeline.chosen is None or timeline.chosen.lane != "speaker" or timeline.chosen.end_ms is not None:
+            await stage.press("n")
+        assert "▸ speaker" in stage.text()
+        first = next(line for line in stage.text().splitlines() if "speaker 1500 ms" in line)
+        await stage.advance(300, step_ms=100)
+        assert "speaker 1800 ms" in stage.text() and first not in stage.text()
+
+
+async def test_a_click_chooses_a_span_and_a_second_one_lets_go() -> None:
+    async with on_stage(SCENES["speaking"]()) as stage:
+        timeline = stage.app.live.timeline
+        span = next(span for span in stage.picture().timeline.spans if span.lane == "endpoint" and span.turn == 2)
+        cell = int((span.start_ms + 200 - timeline.window.start_ms) // timeline.window.ms_per_cell)
+        await stage.pilot.click(timeline, offset=(LABEL_CELLS + cell, 3))
+        await stage.pilot.hover("#keys")
+        await stage.settle()
+        assert "endpoint 450 ms   turn 2   +0 to +450" in stage.text() and "▸ endpoint" in stage.text()
+        await stage.pilot.click(timeline, offset=(LABEL_CELLS + cell, 3))
+        await stage.pilot.hover("#keys")
+        await stage.settle()
+        assert timeline.chosen is None and stage.app.live.selected is None

@@ -49,6 +49,14 @@ def test_the_gap_is_drawn_to_scale_with_its_number_and_band() -> None:
     assert "480 ms ◆ quick" in row
 
 
+def test_a_gap_too_short_for_its_words_has_them_behind_it() -> None:
+    journal = one_turn()
+    row = cells(lanes(view_at(journal, journal.now_ms), Window(0, 50))["gap"])
+    assert "┘ 480 ms ◆ quick" in row
+    row = cells(lanes(view_at(journal, journal.now_ms), Window(0, 40))["gap"])
+    assert "┘ 480 ms ◆ quick" in row, "though the number alone would fit inside"
+
+
 def test_a_growing_gap_says_how_long_it_is_already() -> None:
     journal = one_turn()
     row = cells(lanes(view_at(journal, journal.times[1].user_end + 300), Window(1000, 20))["gap"])

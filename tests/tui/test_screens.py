@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from textual.geometry import Size
 
 from tests.tui.conftest import CompareGolden
 from tests.tui.scenes import SCENES, SIZES
 from tests.tui.stage import on_stage
+from voicetui.tui.actions import ACTIONS, REPLAY_ACTIONS, Action
+from voicetui.tui.screens.help import Lessons
 
 pytestmark = pytest.mark.anyio
 
@@ -44,16 +49,16 @@ async def test_the_ledger_is_one_key_away(size: tuple[int, int], golden: Compare
         assert "conversation" in stage.text()
 
 
-async def test_help_has_every_key_on_the_smallest_screen() -> None:
-    from voicetui.tui.actions import ACTIONS
-
-    async with on_stage(SCENES["speaking"](), (80, 24)) as stage:
-        await stage.press("question_mark")
-        seen = stage.text()
-        assert all(each.shown in seen for each in ACTIONS)
-        assert "you were not heard" in seen
-        await stage.press("escape")
-        assert "conversation" in stage.text()
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("actions", [ACTIONS, REPLAY_ACTIONS], ids=["live", "replay"])
+def test_help_has_every_key_at_every_size(actions: tuple[Action, ...], size: tuple[int, int]) -> None:
+    rows = Lessons(actions).draw(Size(*size))
+    seen = " ".join(row.text.replace("\u00a0", " ") for row in rows)
+    assert len(rows) <= size[1] and all(row.cells <= size[0] for row in rows)
+    for each in actions:
+        says = each.brief if size == (80, 24) else each.help.split()[0]
+        assert re.search(rf"(^| ){re.escape(each.shown)} +{re.escape(says)}", seen), each
+    assert "you were not heard" in seen
 
 
 async def test_a_simulated_tier_is_said_to_be_one_everywhere() -> None:

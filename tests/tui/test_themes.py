@@ -54,6 +54,14 @@ async def test_the_theme_key_goes_round() -> None:
         assert seen == [*(theme.name for theme in THEMES), THEMES[0].name]
 
 
+@pytest.mark.parametrize("theme", [DARK, LIGHT, COLOUR_BLIND], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("ink", ["strong", "notice", "you", "alert", "dim"])
+def test_inks_can_be_read_on_the_row_one_stands_on(theme: object, ink: str) -> None:
+    assert isinstance(theme, type(DARK)) and theme.surface is not None
+    ground = Color.parse(theme.surface).blend(Color.parse(theme.primary), 0.26)
+    assert _contrast(ground, Color.parse(theme.variables[f"ink-{ink}"])) >= 3.0
+
+
 def _contrast(one: Color, other: Color) -> float:
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tests.journal_builder import JournalBuilder
 from tests.tui.fake_engine import FakeEngine
+from voicetui.events.orders import Prewarm
+from voicetui.events.reply import PrewarmEnded
+from voicetui.events.session import SessionClosed
 from voicetui.tui.feed import Feed
 from voicetui.tui.widgets.timeline import going_on
 from voicetui.tui.window import ZOOMS_MS, Window
@@ -40,6 +43,28 @@ def test_at_rest_the_last_gap_comes_back_into_sight() -> None:
     assert look(times.reply_end - 100) == (times.reply_end - 100, [times.onset, times.user_end])
     assert look(times.reply_end + 500) == (times.reply_end, [times.onset, times.user_end])
     assert look(times.reply_end + 1500) == (times.user_end, [times.user_end])
+
+
+def test_work_ahead_of_the_next_turn_does_not_hide_the_last_gap() -> None:
+    journal = JournalBuilder().opened().ready()
+    journal.turn("What time is it?", ["It is noon, and the sun is out."])
+    times = journal.times[1]
+    begun_ms = times.reply_end + 40
+    journal.add(Prewarm(1, 2, "local", (), "history"), begun_ms)
+    journal.add(PrewarmEnded(1, 2, "done", begun_ms, new_tokens=12), begun_ms + 60)
+    feed = Feed(FakeEngine(journal.entries, begun_ms + 1500))
+    feed.drain()
+    assert going_on(feed.picture()) == (times.user_end, [times.user_end])
+
+
+def test_a_session_that_is_over_shows_its_last_gap_at_once() -> None:
+    journal = JournalBuilder().opened().ready()
+    journal.turn("What time is it?", ["It is noon, and the sun is out."])
+    times = journal.times[1]
+    journal.add(SessionClosed("finished"), times.reply_end + 20)
+    feed = Feed(FakeEngine(journal.entries, times.reply_end + 30))
+    feed.drain()
+    assert going_on(feed.picture()) == (times.user_end, [times.user_end])
 
 
 def test_time_that_runs_backwards_is_followed() -> None:

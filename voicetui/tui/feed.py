@@ -95,9 +95,11 @@ class Feed:
         self._folds.fault = None
 
     def picture(self) -> ScreenView:
-        """The session as it is now."""
+        """The session as it is now, or as it was when it ended."""
         session, folds = self._session, self._folds
         now_ms, levels = session.now_ms(), session.levels()
+        if folds.closed_ms is not None:
+            now_ms = min(now_ms, folds.closed_ms)
         self._trace.take(now_ms, levels)
         self._renew_figures()
         timeline, turns = folds.timeline.snapshot(), self._turns

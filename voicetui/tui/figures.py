@@ -5,12 +5,17 @@ from __future__ import annotations
 from voicetui.views.figures import MINUS, clock, milliseconds, whole
 from voicetui.views.statistics import P95_FROM_N, Stats
 
-__all__ = ["MINUS", "STAGES", "clock", "decibels", "gaps_of", "gaps_text", "milliseconds", "tail", "whole"]
+__all__ = ["MINUS", "STAGES", "clock", "decibels", "gaps_of", "gaps_text", "milliseconds", "signed", "tail", "whole"]
 
 
 def tail(stats: Stats) -> str:
     """The 95th percentile, or why there is none."""
     return whole(stats.p95, f"n<{P95_FROM_N}")
+
+
+def signed(ms: float) -> str:
+    """Whole milliseconds before or after something: "+120", "−3"."""
+    return whole(ms) if round(ms) < 0 else f"+{whole(ms)}"
 
 
 def decibels(dbfs: float) -> str:

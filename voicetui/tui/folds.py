@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from voicetui.events import Entry
 from voicetui.events.orders import EndTurn
-from voicetui.events.session import SessionOpened
+from voicetui.events.session import SessionClosed, SessionOpened
 from voicetui.tui.copying import duplicate
 from voicetui.views.barge_in import BargeInView
 from voicetui.views.latency import LatencyView
@@ -38,6 +38,8 @@ class Folds:
         """The one to show: the newest, until a turn is completed after it."""
         self.recording: bool | None = None
         """Whether the session is recorded, as far as its configuration says."""
+        self.closed_ms: float | None = None
+        """When the session ended, once it has."""
 
     def take(self, entries: Iterable[Entry]) -> None:
         """Feed the next entries, in journal order."""
@@ -66,6 +68,8 @@ class Folds:
         self.fault = fault_of(entry) or self.fault
         if isinstance(body, SessionOpened):
             self.recording = _records(body)
+        elif isinstance(body, SessionClosed):
+            self.closed_ms = entry.at
         elif isinstance(body, EndTurn) and body.outcome == "completed" and self.fault is not None:
             self.fault = None if self.fault.at_ms < entry.at else self.fault
 

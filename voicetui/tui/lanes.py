@@ -6,19 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from textual.geometry import Offset
-
 from voicetui.tui.bands import band
 from voicetui.tui.canvas import CellLine
 from voicetui.tui.figures import whole
-from voicetui.tui.ink import Ink, Row, Run, clip_runs
-from voicetui.tui.literal import literal
+from voicetui.tui.ink import Ink, Row, Run
 from voicetui.tui.sound_trace import SoundTrace
 from voicetui.tui.window import Window
 from voicetui.views.latency import TurnLatency
 from voicetui.views.timeline import LANES, Lane, Mark, MarkKind, Span, SpanKind, Timeline
 
 LABEL_CELLS = 13
+CHOSEN = "▸"
+"""Stands before the lane of the piece of work that is chosen."""
 SOUND_LANES: tuple[Lane, ...] = ("you", "speaker")
 NAMES: dict[Lane, str] = {
     "you": "you",
@@ -113,9 +112,17 @@ class Tall:
 
 
 def timeline_rows(
-    view: Seen, window: Window, width: int, selected: int | None = None, tall: Tall = Tall()
+    view: Seen,
+    window: Window,
+    width: int,
+    selected: int | None = None,
+    tall: Tall = Tall(),
+    chosen: Span | None = None,
 ) -> list[Row]:
-    """Time and marks, the lanes, the gaps: ``len(LANES) + 3`` rows, or more where the lanes of sound are tall."""
+    """Time and marks, the lanes, the gaps: ``len(LANES) + 3`` rows, or more where the lanes of sound are tall.
+
+    The ``chosen`` piece of work is drawn over the others and in its own ink, with a sign before its lane's name.
+    """
     cells = max(10, width - LABEL_CELLS - 1)
     scale = _Scale(window, cells)
     lanes = {lane: [CellLine(cells) for _ in range(tall.rows if lane in SOUND_LANES else 1)] for lane in LANES}
@@ -123,12 +130,13 @@ def timeline_rows(
     spans = _in_sight(view.timeline.spans, view.now_ms, scale)
     marks = [mark for mark in view.timeline.marks if scale.shows(mark.at_ms, mark.at_ms)]
     _guides([line for lines in lanes.values() for line in lines], gaps, marks, view, scale, selected)
-    for span in sorted(spans, key=lambda span: _ORDER[span.kind]):
+    for span in sorted(spans, key=lambda span: (span == chosen, _ORDER[span.kind])):
         end_ms = span.end_ms if span.end_ms is not None else max(view.now_ms, span.start_ms)
+        ink: Ink | None = "strong" if span == chosen else None
         if span.lane in SOUND_LANES:
-            _sound(lanes[span.lane], span, end_ms, view.trace, scale)
+            _sound(lanes[span.lane], span, end_ms, view.trace, scale, ink)
         else:
-            _work(lanes[span.lane][0], span, end_ms, scale)
+            _work(lanes[span.lane][0], span, end_ms, scale, ink)
     if tall.durations:
         _durations({lane: lines[0] for lane, lines in lanes.items()}, spans, scale)
     _marks_on_lanes(lanes, marks, scale)
@@ -137,45 +145,15 @@ def timeline_rows(
     for lane, lines in lanes.items():
         for place, line in enumerate(lines):
             named = place == (len(lines) - 1) // 2
-            rows.append(_row(NAMES[lane] if named else "", _name_ink(lane), line))
+            on = chosen is not None and chosen.lane == lane
+            sign, name_ink = (CHOSEN, "strong") if on else (" ", _name_ink(lane))
+            rows.append(_row(NAMES[lane] if named else "", name_ink, line, sign if named else " "))
     rows.append(_row("gap", "strong", gaps))
     return rows
 
 
-def span_at(view: Seen, window: Window, offset: Offset, tall: Tall) -> Span | None:
-    """The span drawn at a place of the rows; the newest where several are."""
-    row = offset.y - 2
-    for lane in LANES:
-        row -= tall.rows if lane in SOUND_LANES else 1
-        if row < 0:
-            break
-    else:
-        return None
-    start_ms = window.start_ms + (offset.x - LABEL_CELLS) * window.ms_per_cell
-    if offset.y < 2 or offset.x < LABEL_CELLS:
-        return None
-    for span in reversed(view.timeline.spans):
-        end_ms = span.end_ms if span.end_ms is not None else view.now_ms
-        if span.lane == lane and span.start_ms < start_ms + window.ms_per_cell and end_ms >= start_ms:
-            return span
-    return None
-
-
-def span_row(span: Span, now_ms: float, width: int) -> Row:
-    """A span's numbers and words in one row."""
-    took = whole((span.end_ms if span.end_ms is not None else now_ms) - span.start_ms)
-    kind = "" if span.kind in ("work", "audio") else f", {span.kind}"
-    turn = f"   turn {span.turn}" if span.turn is not None else ""
-    runs = [
-        Run(f"  {NAMES[span.lane]} ", "strong"),
-        Run(f"{took} ms{kind}"),
-        Run(f"{turn}   {literal(span.label)}", "dim"),
-    ]
-    return Row(clip_runs(runs, width - 2))
-
-
-def _row(name: str, ink: Ink, line: CellLine) -> Row:
-    return Row((Run(f"  {name}".ljust(LABEL_CELLS), ink), *line.runs()))
+def _row(name: str, ink: Ink, line: CellLine, sign: str = " ") -> Row:
+    return Row((Run(f"{sign} {name}".ljust(LABEL_CELLS), ink), *line.runs()))
 
 
 def _name_ink(lane: Lane) -> Ink:
@@ -193,9 +171,10 @@ def _in_sight(spans: Sequence[Span], now_ms: float, scale: _Scale) -> list[Span]
     ]
 
 
-def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale) -> None:
+def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale, chosen: Ink | None) -> None:
     """A line as long as the work took, to half a cell; an ended one that came to nothing has a cross at its end."""
-    whole_cell, right_half, left_half, ink = _LINE[span.kind]
+    whole_cell, right_half, left_half, usual = _LINE[span.kind]
+    ink = chosen or usual
     first, last = scale.halves(span.start_ms, end_ms)
     for cell in range(max(0, first // 2), min(len(line), (last + 1) // 2)):
         starts_late, ends_early = first > cell * 2, last < cell * 2 + 2
@@ -204,10 +183,13 @@ def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale) -> None:
         line.put((last - 1) // 2, "×", ink)
 
 
-def _sound(lines: list[CellLine], span: Span, end_ms: float, trace: SoundTrace, scale: _Scale) -> None:
+def _sound(
+    lines: list[CellLine], span: Span, end_ms: float, trace: SoundTrace, scale: _Scale, chosen: Ink | None
+) -> None:
     """Loudness where it is known, an even bar where it is not, shade where it came to nothing."""
     ms = scale.window.ms_per_cell
-    ink: Ink = "discarded" if span.kind == "discarded" else "sound-you" if span.lane == "you" else "sound-reply"
+    usual: Ink = "discarded" if span.kind == "discarded" else "sound-you" if span.lane == "you" else "sound-reply"
+    ink = chosen or usual
     first, last = scale.halves(span.start_ms, end_ms)
     for cell in range(max(0, first // 2), min(scale.cells, (last + 1) // 2)):
         at_ms = scale.window.start_ms + cell * ms
@@ -286,13 +268,11 @@ def _gap(
 
 
 def _gap_label(gaps: CellLine, first: int, last: int, number: str, word: str, ink: Ink) -> None:
-    """Inside the bracket where it fits, else behind it."""
-    for text in (f" {number} {word} ", f" {number} "):
-        room = last - first - 3
-        if len(text) <= room:
-            gaps.write(first + 1 + (last - first - 1 - len(text)) // 2, text, ink)
-            return
+    """Inside the bracket where it fits, else behind it; the number alone only where there is no room for the word."""
     for text in (f"{number} {word}", number):
+        if len(text) + 2 <= last - first - 3:
+            gaps.write(first + 1 + (last - first - 3 - len(text)) // 2, f" {text} ", ink)
+            return
         if gaps.write_if_free(last + 2, text, ink, margin=0):
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, ClassVar
@@ -122,6 +123,14 @@ class SessionApp(ThemedApp[None]):
         """Select the turn after."""
         self._select(1)
 
+    def action_span_before(self) -> None:
+        """Choose the piece of work before the chosen one."""
+        self.live.timeline.choose_beside(-1)
+
+    def action_span_after(self) -> None:
+        """Choose the piece of work after the chosen one."""
+        self.live.timeline.choose_beside(1)
+
     def action_read_back(self) -> None:
         """Read back in the conversation."""
         self.live.conversation.scroll_rows(6)
@@ -152,7 +161,8 @@ class SessionApp(ThemedApp[None]):
             return
         turn = self._view.turn(self.live.selected) or self._view.turns[-1]
         self.copy_to_clipboard(turn_text(self._view, turn))
-        self.notify(f"Turn {turn.turn} is in the clipboard.", markup=False, timeout=3)
+        inside = " tmux keeps that to itself unless `set-clipboard` is on." if "TMUX" in os.environ else ""
+        self.notify(f"Turn {turn.turn} was handed to the terminal's clipboard.{inside}", markup=False, timeout=4)
 
     def action_help(self) -> None:
         """Show what everything means."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicetui.tui.figures import milliseconds, whole
+from voicetui.tui.figures import milliseconds, signed, whole
 from voicetui.tui.ink import Run
 from voicetui.tui.literal import literal
 from voicetui.tui.view import ScreenView
@@ -48,11 +48,7 @@ def _points(turn: TurnLatency) -> list[tuple[str, str]]:
         return []
     times = [(name, getattr(turn.points, name)) for name in turn.points.__struct_fields__ if name != "user_end"]
     known = sorted(((name, at_ms) for name, at_ms in times if at_ms is not None), key=lambda point: point[1])
-    return [(name.replace("_", " "), _signed(at_ms - end_ms)) for name, at_ms in known]
-
-
-def _signed(ms: float) -> str:
-    return whole(ms) if round(ms) < 0 else f"+{whole(ms)}"
+    return [(name.replace("_", " "), signed(at_ms - end_ms)) for name, at_ms in known]
 
 
 def turn_text(view: ScreenView, turn: TurnLatency) -> str:

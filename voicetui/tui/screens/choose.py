@@ -34,7 +34,9 @@ class ChooseScreen(ModalScreen[str]):
         Static { color: $ink-dim; padding: 0 1 1 1; width: auto; height: auto; }
         OptionList, OptionList:focus {
             width: auto; height: auto; max-height: 100%; background: $surface; border: none; padding: 0 1;
+            &> .option-list--option-highlighted { background: $primary 26%; color: $foreground; text-style: bold; }
         }
+        OptionList:ansi > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
     }
     """
 

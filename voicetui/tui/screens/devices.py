@@ -55,7 +55,9 @@ class DevicesScreen(ModalScreen[None]):
         OptionList, OptionList:focus {
             width: 1fr; height: auto; max-height: 60vh; background: $surface; border: none; padding: 0;
             &> .option-list--option-disabled { color: $ink-dim; }
+            &> .option-list--option-highlighted { background: $primary 26%; color: $foreground; text-style: bold; }
         }
+        OptionList:ansi > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
     }
     DevicesScreen.-short OptionList, DevicesScreen.-short OptionList:focus { max-height: 12; }
     """

@@ -32,8 +32,8 @@ class LiveScreen(Screen[None]):
     """What is on while somebody talks."""
 
     AUTO_FOCUS = ""
-    NOTICE_LASTS: ClassVar[bool] = False
-    """Whether the opening notice stays until it is put away, whatever fails meanwhile."""
+    LIVE: ClassVar[bool] = True
+    """Whether the session goes on: in a recorded one the opening notice stays, whatever failed then."""
     DEFAULT_CSS = """
     LiveScreen {
         background: $background;
@@ -68,9 +68,9 @@ class LiveScreen(Screen[None]):
         """The parts, top to bottom."""
         yield StatusLine(self._title_text, self._notice, self._typed_only, id="status")
         yield Meters(id="meters")
-        yield NoticeBar(self._notice, id="notice", lasting=self.NOTICE_LASTS)
+        yield NoticeBar(self._notice, id="notice", lasting=not self.LIVE)
         with Horizontal(id="upper"):
-            yield Conversation(id="conversation")
+            yield Conversation(id="conversation", live=self.LIVE)
             yield GapPanel(id="gap")
         yield TimelinePanel(id="timeline")
         with Horizontal(id="lower"):
@@ -109,6 +109,7 @@ class LiveScreen(Screen[None]):
     def select(self, view: ScreenView, turn: int | None) -> None:
         """Select a turn and bring it into sight; None: the newest, whichever that is."""
         self.selected = turn
+        self.timeline.let_go(turn)
         chosen = view.turn(turn)
         if chosen is not None:
             start_ms = chosen.points.user_end or chosen.points.committed

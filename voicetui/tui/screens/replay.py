@@ -15,7 +15,7 @@ from voicetui.tui.widgets.scrub_bar import ScrubBar
 class ReplayScreen(LiveScreen):
     """Everything that was seen while the session went on."""
 
-    NOTICE_LASTS = True
+    LIVE = False
     DEFAULT_CSS = "ReplayScreen { &.-tall ScrubBar, &.-lofty ScrubBar { height: 4; } }"
 
     def __init__(self, title: str, notice: str) -> None:

@@ -29,8 +29,10 @@ class Conversation(Panel):
 
     DEFAULT_CSS = "Conversation { height: 1fr; }"
 
-    def __init__(self, id: str | None = None) -> None:
+    def __init__(self, id: str | None = None, live: bool = True) -> None:
+        """``live``: what is to be said next has not been said yet."""
         super().__init__(id=id)
+        self._live = live
         self._back = 0
         self._wrapped: dict[tuple[object, int, tuple[Run, ...]], tuple[Row, ...]] = {}
 
@@ -83,7 +85,7 @@ class Conversation(Panel):
         self._back = min(self._back, max(0, len(rows) - room))
         shown = rows[max(0, len(rows) - room - self._back) : len(rows) - self._back]
         if not shown:
-            shown = [Row((Run("  " + _invitation(view), "dim"),))]
+            shown = [Row((Run("  " + _invitation(view, self._live), "dim"),))]
         note = f"{self._back} rows below" if self._back else ""
         return [Row(rule(width, "conversation", note)), *shown]
 
@@ -106,7 +108,7 @@ class Conversation(Panel):
             block = self._wrapped.get(key) or _rows_of(line, width, figure)
             cache[key] = block
             if self.selected is not None and line.turn == self.selected:
-                block = tuple(Row(row.runs, True, row.target) for row in block)
+                block = tuple(_chosen(row) for row in block)
             blocks.append(block)
             count += len(block)
             if count >= enough + 40:
@@ -115,16 +117,24 @@ class Conversation(Panel):
         return [row for block in reversed(blocks) for row in block]
 
 
-def _invitation(view: ScreenView) -> str:
+def _chosen(row: Row) -> Row:
+    """The row on its own ground, and with a bar before it, for terminals that have no such ground."""
+    first, *rest = row.runs
+    return Row((Run("▌", "accent"), Run(first.text[1:], first.ink), *rest), True, row.target)
+
+
+def _invitation(view: ScreenView, live: bool) -> str:
     match view.state.word:
         case "loading":
-            return "Loading the models."
+            return "Loading the models." if live else "Nothing was said yet."
         case "muted":
             return "The microphone is off. m switches it on, / types a turn."
         case "closed":
             return "Nothing was said."
+        case _ if not live:
+            return "Nothing was said yet."
         case _:
-            return "Say something."
+            return "The scripted person is about to speak." if view.state.source == "demo" else "Say something."
 
 
 def _figure(turn: TurnLatency) -> tuple[Run, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textual.geometry import Size
 
@@ -17,6 +17,9 @@ from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
 from voicetui.tui.widgets.recent import strip
 from voicetui.views.latency import TurnLatency
+
+_LARGE_FROM = 7
+"""Lines from which on there is room for large digits with the band's word below them."""
 
 
 class GapPanel(Panel):
@@ -35,10 +38,13 @@ class GapPanel(Panel):
         if view is None:
             return [Row(rule(width, "gap"))]
         rows = [Row(rule(width, "gap", _title(view, self.selected)))]
-        rows += _number(view, self.selected, MEDIUM if height >= 17 and width >= 60 else SMALL, width)
-        figures = _figures(view, width)
+        if height < _LARGE_FROM:
+            rows.append(_one_line(view, self.selected))
+        else:
+            rows += _number(view, self.selected, MEDIUM if height >= 17 and width >= 60 else SMALL, width)
+        figures = _figures(view, width, height - len(rows) - 1)
         rows += [BLANK] if height - len(rows) > len(figures) + 1 else []
-        rows += figures[: height - len(rows) - 1]
+        rows += figures
         if height > len(rows):
             rows.append(Row((Run("  last  ", "dim"), *strip(view, width - 9))))
         return rows
@@ -86,23 +92,40 @@ def _number(view: ScreenView, selected: int | None, face: Face, width: int) -> l
     return [*rows, Row(spread((Run("  "), Run(shape, kind.ink), Run(says, "dim")), below, width))]
 
 
-def _figures(view: ScreenView, width: int) -> list[Row]:
+def _one_line(view: ScreenView, selected: int | None) -> Row:
+    """Number and band in words, where there is no room for large digits."""
+    gap_ms, growing = shown_gap(view, selected)
+    if gap_ms is None:
+        return Row((Run("  no spoken turn answered yet", "dim"),))
+    kind = band(gap_ms)
+    shape = "… waiting" if growing else f"{kind.shape} {kind.word}"
+    return Row((Run("  "), Run(f"{whole(gap_ms)} ms", "strong"), Run(f"  {shape}", kind.ink)))
+
+
+def _figures(view: ScreenView, width: int, room: int) -> list[Row]:
+    """What all gaps say together, in at most ``room`` rows: where they are too few, the weightiest."""
+    rows = [(weight, row) for weight, pairs in _pairs(view, width) for row in table(pairs, width)]
+    while len(rows) > max(0, room):
+        lightest = max(weight for weight, _ in rows)
+        rows.pop(max(place for place, (weight, _) in enumerate(rows) if weight == lightest))
+    return [row for _, row in rows]
+
+
+def _pairs(view: ScreenView, width: int) -> Iterator[tuple[int, list[tuple[str, str]]]]:
+    """Names and figures row by row, each row with its weight, 0 the weightiest."""
     stats, summary = view.summary.gap_ms, view.summary
+    staged, stops, ledger = summary.staged_gap_ms, summary.barge_in_stop_ms, summary.ledger
     rhythm = "–" if stats.rhythm is None else f"±{whole(stats.rhythm)}"
-    rows = table([("n", str(stats.n)), ("p50", whole(stats.p50)), ("p95", tail(stats))], width)
-    rows += table([("max", whole(stats.max)), ("IQR", whole(stats.iqr)), ("rhythm", rhythm)], width)
-    if summary.staged_gap_ms is not None:
-        staged = summary.staged_gap_ms
-        rows += table([("staged gap n", str(staged.n)), ("p50", whole(staged.p50)), ("max", whole(staged.max))], width)
-    cut_offs = "–" if summary.tier == IMPORTED else summary.cut_offs
-    counts = [("cut-offs", cut_offs), ("collisions", summary.collisions)]
-    if width >= 40:
-        counts.append(("unanswered", summary.unanswered))
-    rows += table([(name, str(count)) for name, count in counts], width)
-    stops, ledger = summary.barge_in_stop_ms, summary.ledger
+    yield 0, [("n", str(stats.n)), ("p50", whole(stats.p50)), ("p95", tail(stats))]
+    yield 3, [("max", whole(stats.max)), ("IQR", whole(stats.iqr)), ("rhythm", rhythm)]
+    if staged is not None:
+        largest = [("max", whole(staged.max))] if width >= 40 else []
+        yield 1, [("staged gap n", str(staged.n)), ("p50", whole(staged.p50)), *largest]
+    cut_offs = "–" if summary.tier == IMPORTED else str(summary.cut_offs)
+    counts = [("cut-offs", cut_offs), ("collisions", str(summary.collisions))]
+    yield 2, [*counts, *([("unanswered", str(summary.unanswered))] if width >= 40 else [])]
     if width >= 40 and stops.n:
-        rows += table([("barge-in stop", whole(stops.p50)), ("max", whole(stops.max)), ("n", str(stops.n))], width)
+        yield 4, [("barge-in stop", whole(stops.p50)), ("max", whole(stops.max)), ("n", str(stops.n))]
     if width >= 40 and ledger.attempts:
         kept = f"{ledger.kept} of {ledger.attempts}"
-        rows += table([("speculation kept", kept), ("wasted", f"{ledger.wasted_tokens} tokens")], width)
-    return rows
+        yield 5, [("speculation kept", kept), ("wasted", f"{ledger.wasted_tokens} tokens")]

@@ -61,6 +61,10 @@ class NoticeBar(Panel):
             said = [Run(f"✖ {stage}", "alert"), Run(literal(view.fault.message))]
             remedy = f"  → {literal(view.fault.remedy)}" if view.fault.remedy else ""
             return [*said, Run(remedy, "notice")], "x puts this away"
+        if not self._lasting and not view.running:
+            again = "; `voicetui replay latest` opens it again" if view.recording else ""
+            said = f"The session is over. ↑ ↓ look at its turns, n at their work, q leaves{again}."
+            return [Run("□ ", "accent"), Run(said, "notice")], ""
         if self._notice:
             return [Run("ℹ ", "accent"), Run(self._notice, "notice")], "x puts this away"
         return [], ""

@@ -103,6 +103,8 @@ def duplex_text(state: SessionState) -> str:
 def _recording(view: ScreenView) -> tuple[Run, ...]:
     if view.recording is None:
         return ()
+    if view.recording and view.state.word == "closed":
+        return (Run("◉ recorded", "dim"),)
     return (Run("◉ rec", "alert"),) if view.recording else (Run("not recorded", "dim"),)
 
 

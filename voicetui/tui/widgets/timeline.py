@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from textual.events import MouseMove, MouseScrollDown, MouseScrollUp
+from textual.events import Click, MouseMove, MouseScrollDown, MouseScrollUp
 from textual.geometry import Offset, Size
 
 from voicetui.tui.ink import Row
-from voicetui.tui.lanes import LABEL_CELLS, Tall, span_at, span_row, timeline_rows
+from voicetui.tui.lanes import LABEL_CELLS, SOUND_LANES, Tall, timeline_rows
+from voicetui.tui.spans import same_span, span_at, span_beside, span_row
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
 from voicetui.tui.window import Window
@@ -31,6 +32,7 @@ class TimelinePanel(Panel):
         self.window = Window()
         self.tall = Tall()
         self.told: Span | None = None
+        self.chosen: Span | None = None
 
     @property
     def cells(self) -> int:
@@ -55,11 +57,41 @@ class TimelinePanel(Panel):
     def follow(self) -> None:
         """Follow the session again."""
         self.window = replace(self.window, following=True)
+        self.chosen = None
         self.redraw()
 
     def look_at(self, start_ms: float, end_ms: float) -> None:
         """Bring a stretch of time into sight."""
         self.window = self.window.show(start_ms, end_ms, self.cells)
+        self.redraw()
+
+    def choose_beside(self, step: int) -> None:
+        """Choose the piece of work after (1) or before (-1) the chosen one, and bring it into sight."""
+        if self.view is None:
+            return
+        window, cells = self.window, self.cells
+        seen_ms = (window.start_ms, window.start_ms + window.length_ms(cells))
+        self.chosen = span = span_beside(self.view, self.chosen, step, self.selected, seen_ms)
+        if span is not None:
+            self.window = window.show(span.start_ms, span.start_ms + window.ms_per_cell, cells)
+        self.redraw()
+
+    def let_go(self, turn: int | None) -> None:
+        """Choose none, unless it is this turn's."""
+        if self.chosen is not None and self.chosen.turn != turn:
+            self.chosen = None
+
+    def on_click(self, event: Click) -> None:
+        """Choose the piece of work there, and select its turn; a second click lets go of both."""
+        event.prevent_default()
+        offset = event.get_content_offset(self)
+        span = self._span_at(offset) if offset is not None else None
+        if span is None or self.view is None:
+            return
+        again = self.chosen is not None and same_span(span, self.chosen)
+        self.chosen = None if again else span
+        if self.view.turn(span.turn) is not None and (self.selected == span.turn) == again:
+            self.post_message(self.Selected(span.turn or 0))
         self.redraw()
 
     def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
@@ -77,11 +109,6 @@ class TimelinePanel(Panel):
         focus_ms, _ = going_on(view)
         moving = view.now_ms // self.window.ms_per_cell if focus_ms == view.now_ms else focus_ms
         return (view.timeline, view.turns, self.window, moving)
-
-    def target_at(self, offset: Offset) -> int | None:
-        """The turn of the span there."""
-        span = self._span_at(offset)
-        return span.turn if span is not None and self.view is not None and self.view.turn(span.turn) else None
 
     def on_mouse_move(self, event: MouseMove) -> None:
         """Tell of the span under the mouse."""
@@ -111,10 +138,19 @@ class TimelinePanel(Panel):
             return []
         focus_ms, begun_ms = going_on(self.view)
         self.window = self.window.follow(focus_ms, self.cells, begun_ms)
-        rows = timeline_rows(self.view, self.window, size.width, self.selected, self._tall(size.height))
-        if self.told is not None:
-            rows[0] = span_row(self.told, self.view.now_ms, size.width)
+        if self.chosen is not None:
+            self.chosen = _as_now(self.view, self.chosen)
+        tall = self._tall(size.height)
+        rows = timeline_rows(self.view, self.window, size.width, self.selected, tall, self.chosen)
+        told = self.told or self.chosen
+        if told is not None:
+            rows[0] = span_row(self.view, told, size.width)
         return rows
+
+
+def _as_now(view: ScreenView, span: Span) -> Span:
+    """The same piece of work as it is now: it may have grown, or been thrown away. One no longer kept is as it was."""
+    return next((each for each in reversed(view.timeline.spans) if same_span(each, span)), span)
 
 
 def going_on(view: ScreenView) -> tuple[float, list[float]]:
@@ -130,8 +166,10 @@ def going_on(view: ScreenView) -> tuple[float, list[float]]:
     focus_ms = view.now_ms
     if not growing and view.waiting_since_ms is None:
         focus_ms = max(span.end_ms for span in spans if span.end_ms is not None)
+        newest = next((span for span in reversed(spans) if span.lane in SOUND_LANES), newest)
         last = view.last_gap()
-        if last is not None and last.turn == newest.turn and view.now_ms - focus_ms > _REST_MS:
+        rest = view.now_ms - focus_ms > _REST_MS or view.state.word == "closed"
+        if last is not None and last.turn == newest.turn and rest:
             gap_ms = last.points.user_end or focus_ms
             return gap_ms, [gap_ms]
     if newest.turn is None:

@@ -13,8 +13,6 @@ from voicetui.tui.ink import Ink, Row, Run
 from voicetui.tui.lanes import LABEL_CELLS, Tall, timeline_rows
 from voicetui.tui.widgets.compared_panel import ComparedPanel
 from voicetui.tui.window import ZOOMS_MS, Window
-from voicetui.views.bands import band
-from voicetui.views.latency import TurnLatency
 from voicetui.views.timeline import LANES
 
 _MARKS, _GAP = "marks", "gap"
@@ -121,21 +119,8 @@ def _lanes(side: Side, turns: Sequence[int], start_ms: float, ms: int, width: in
         return rows + [Row()] * (len(kept) + 2 * (tall.rows - 1) - 1)
     window = Window(zero_ms + start_ms, ms, following=False)
     drawn = timeline_rows(side.looking_at(turns), window, width, turns[-1], tall)[1:]
-    drawn[-1] = _with_band(drawn[-1], side.session.latency(turns[-1]))
     names = [name for name in _ROWS for _ in range(tall.rows if name in ("you", "speaker") else 1)]
     return [_labelled(side, row, name) for row, name in zip(drawn, names, strict=True) if name in kept]
-
-
-def _with_band(row: Row, turn: TurnLatency) -> Row:
-    """The row of the gap; what it reads as behind it, where that found no room inside."""
-    if turn.gap_ms is None or turn.staged:
-        return row
-    kind = band(turn.gap_ms)
-    *runs, last = row.runs
-    said = f" {kind.shape} {kind.word}"
-    if kind.word in row.text or last.text.strip() or len(last.text) < len(said):
-        return row
-    return Row((*runs, Run(said, kind.ink), Run(last.text[len(said) :], last.ink)))
 
 
 def _labelled(side: Side, row: Row, name: str) -> Row:
