@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from textual.app import SystemCommand
 
@@ -237,20 +239,38 @@ async def test_presenter_mode_comes_and_goes() -> None:
 
 async def test_copying_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMUX", "/tmp/tmux")
+    told = _told(monkeypatch)
     async with on_stage(SCENES["finished"]()) as stage:
         await stage.press(*["up"] * 5, "c")
         assert stage.app.clipboard.startswith("turn 4, gap 430 ms\nyou: Name three fruits, please.\n")
         assert "heard: Apples, pears and plums. All three" in stage.app.clipboard
-        await stage.settle()
-        assert "handed to the" in stage.text() and "set-clipboard" in stage.text()
+        assert len(told) == 1 and told[0].startswith("Turn 4 was handed to") and "`set-clipboard`" in told[0]
 
 
-async def test_pictures_are_saved(tmp_path: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[bool] = []
-    monkeypatch.setattr(VoiceTui, "deliver_screenshot", lambda self: asked.append(True))
+async def test_pictures_are_saved_where_the_program_was_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told = _told(monkeypatch)
     async with on_stage(SCENES["finished"]()) as stage:
         await stage.press("S")
-        assert asked == [True]
+        while not told:
+            await stage.settle()
+        assert str(tmp_path) in told[0]
+        name, picture = _only_file(tmp_path)
+        assert name.endswith(".svg") and "Jupiter" in picture
+
+
+def _told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is told in passing, from now on."""
+    told: list[str] = []
+    monkeypatch.setattr(VoiceTui, "notify", lambda self, message, **rest: told.append(message))
+    return told
+
+
+def _only_file(folder: Path) -> tuple[str, str]:
+    (file,) = folder.iterdir()
+    return file.name, file.read_text("utf-8")
 
 
 async def test_going_from_span_to_span_with_keys_tells_the_numbers_of_each() -> None:

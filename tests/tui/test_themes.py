@@ -11,17 +11,18 @@ from voicetui.tui.bands import BANDS, band
 from voicetui.tui.themes import ANSI, COLOUR_BLIND, DARK, LIGHT, THEMES
 
 pytestmark = pytest.mark.anyio
-_READ = ("strong", "dim", "you", "reply", "provisional", "work", "notice", "alert")
+_READ = ("strong", "dim", "you", "reply", "provisional", "rejected", "work", "notice", "alert")
+_DRAWN = ("speculative", "discarded", "faint")
 _BANDS = ("conversation", "quick", "workable", "slow", "late")
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT, COLOUR_BLIND], ids=lambda theme: theme.name)
-@pytest.mark.parametrize("ink", _READ + _BANDS)
+@pytest.mark.parametrize("ink", _READ + _DRAWN + _BANDS)
 def test_what_is_read_has_contrast(theme: object, ink: str) -> None:
     """WCAG 2.1 asks for 4.5 : 1 of text, 3 : 1 of large text and graphics."""
     assert isinstance(theme, type(DARK)) and theme.background is not None
     ratio = _contrast(Color.parse(theme.background), Color.parse(theme.variables[f"ink-{ink}"]))
-    assert ratio >= (3.0 if ink in _BANDS else 4.5)
+    assert ratio >= (3.0 if ink in _DRAWN + _BANDS else 4.5)
 
 
 def test_ansi_uses_the_terminals_own_colours_only() -> None:

@@ -146,8 +146,8 @@ def timeline_rows(
         for place, line in enumerate(lines):
             named = place == (len(lines) - 1) // 2
             on = chosen is not None and chosen.lane == lane
-            sign, name_ink = (CHOSEN, "strong") if on else (" ", _name_ink(lane))
-            rows.append(_row(NAMES[lane] if named else "", name_ink, line, sign if named else " "))
+            sign = CHOSEN if on and named else " "
+            rows.append(_row(NAMES[lane] if named else "", "strong" if on else _name_ink(lane), line, sign))
     rows.append(_row("gap", "strong", gaps))
     return rows
 

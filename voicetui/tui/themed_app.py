@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from textual.app import App, ReturnType, SystemCommand
@@ -50,4 +51,4 @@ class ThemedApp(App[ReturnType]):
 
     def action_picture(self) -> None:
         """Save the screen as an SVG file where the program was started."""
-        self.deliver_screenshot()
+        self.deliver_screenshot(path=str(Path.cwd()))

@@ -28,7 +28,7 @@ DARK = Theme(
     surface="#181c25",
     panel="#20252f",
     variables=_inks(
-        "#f4f6fb", "#8f99ad", "#4f586b", "#7dcfff", "#d7a6ff", "#a9b4c8", "#7c8597", "#7aa2f7", "#6f86bd", "#6b5f70",
+        "#f4f6fb", "#8f99ad", "#6b758a", "#7dcfff", "#d7a6ff", "#a9b4c8", "#7c8597", "#7aa2f7", "#6f86bd", "#83748a",
         "#3a4354", "#e5c07b", "#e5c07b", "#ef7a85", "#6fd3a8", "#b6d86b", "#ecc65d", "#f0985c", "#ef6f7b", "#242b38",
     ),
 )  # fmt: skip
@@ -47,7 +47,7 @@ LIGHT = Theme(
     panel="#eae7e0",
     dark=False,
     variables=_inks(
-        "#0b0d11", "#5c6470", "#a9abad", "#00708f", "#8432a8", "#5c6470", "#7f858e", "#2f5fc4", "#7d97d4", "#b09a9f",
+        "#0b0d11", "#5c6470", "#7e838b", "#00708f", "#8432a8", "#5c6470", "#6c727e", "#2f5fc4", "#5f7fcc", "#967f85",
         "#d3cfc7", "#8a5a00", "#8a5a00", "#b3263b", "#14734a", "#4f7200", "#8a6200", "#b04a00", "#b3263b", "#e3e8f2",
     ),
 )  # fmt: skip
@@ -98,7 +98,7 @@ COLOUR_BLIND = Theme(
     surface="#171a20",
     panel="#20242c",
     variables=_inks(
-        "#ffffff", "#9aa1ad", "#545c69", "#56b4e9", "#e0a3c4", "#b4bac5", "#7f8794", "#e2e4e8", "#8f96a3", "#69707d",
+        "#ffffff", "#9aa1ad", "#6b7380", "#56b4e9", "#e0a3c4", "#b4bac5", "#7f8794", "#e2e4e8", "#8f96a3", "#69707d",
         "#3b424e", "#f0e442", "#f0e442", "#e8762c", "#56b4e9", "#8fd0f5", "#f0e442", "#e69f00", "#d55e00", "#252b36",
     ),
 )  # fmt: skip

@@ -63,8 +63,8 @@ class NoticeBar(Panel):
             return [*said, Run(remedy, "notice")], "x puts this away"
         if not self._lasting and not view.running:
             again = "; `voicetui replay latest` opens it again" if view.recording else ""
-            said = f"The session is over. ↑ ↓ look at its turns, n at their work, q leaves{again}."
-            return [Run("□ ", "accent"), Run(said, "notice")], ""
+            over = f"The session is over. ↑ ↓ look at its turns, n at their work, q leaves{again}."
+            return [Run("□ ", "accent"), Run(over, "notice")], ""
         if self._notice:
             return [Run("ℹ ", "accent"), Run(self._notice, "notice")], "x puts this away"
         return [], ""
