@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import platformdirs
@@ -18,11 +18,13 @@ import platformdirs
 from voicetui.conversation.policy import Policy
 from voicetui.events.orders import STAGED
 from voicetui.events.session import Overlap
+from voicetui.toml_text import TomlError, convert, is_file, not_json, parse_toml, read_toml
 
-Amount = Annotated[float, msgspec.Meta(ge=0)]
-Positive = Annotated[float, msgspec.Meta(gt=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0, le=1e9)]
+Positive = Annotated[float, msgspec.Meta(gt=0, le=1e9)]
 Share = Annotated[float, msgspec.Meta(gt=0, lt=1)]
-Count = Annotated[int, msgspec.Meta(ge=1)]
+Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Threads = Annotated[int, msgspec.Meta(ge=1, le=256)]
 Name = Annotated[str, msgspec.Meta(min_length=1)]
 _SECRET = ("key", "token", "secret", "authorization", "password", "bearer", "credential")
 _SECRET_WORDS = ("auth", "oauth")
@@ -65,7 +67,7 @@ class Listen(_Table, frozen=True):
 
     model: Name = "whisper-tiny.en"
     language: Name = "en"
-    threads: Count = 1
+    threads: Threads = 1
     vad_threshold: Share = 0.5
 
 
@@ -74,7 +76,7 @@ class Endpoint(_Table, frozen=True):
 
     policy: Literal["silence", "model"] = "model"
     model: Name = "smart-turn-v3.2"
-    threads: Count = 1
+    threads: Threads = 1
     silence_ms: Positive = 500
     sure_ms: Positive = _RULES.sure_ms
     unsure_ms: Positive = _RULES.unsure_ms
@@ -92,7 +94,7 @@ class Speak(_Table, frozen=True):
     """The voice."""
 
     voice: Name = "piper-en_US-joe-medium"
-    threads: Count = 1
+    threads: Threads = 1
     cached_clauses: Annotated[int, msgspec.Meta(ge=0, le=1000)] = 0
 
 
@@ -135,13 +137,13 @@ class TierTable(_Table, frozen=True):
     base_url: str | None = None
     api_key_env: str | None = None
     max_tokens: Count = 96
-    temperature: float = 0.0
-    threads: Count | None = None
+    temperature: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
+    threads: Threads | None = None
     price: Price | None = None
     ttft_ms: Spread | None = None
     tokens_per_second: Positive | None = None
     replies: tuple[str, ...] = ()
-    seed: int = 0
+    seed: Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)] = 0
     extra: dict[str, object] = {}
 
 
@@ -203,12 +205,13 @@ def recordings_folder(config: Config) -> Path:
 def find_config(named: str | None) -> Path:
     """The configuration file that counts. Raises ``ConfigError`` if the named one is not there."""
     if named is not None:
-        path = Path(named).expanduser()
-        if not path.is_file():
-            raise ConfigError(f"{path}: there is no such configuration file. Name an existing one with --config.")
+        path = Path(os.path.expanduser(named))  # noqa: PTH111 (Path.expanduser raises on an unknown user)
+        if not is_file(path):
+            what = " is no ordinary file" if os.path.lexists(path) else ": there is no such configuration file"
+            raise ConfigError(f"{path if named else '(nothing)'}{what}. Name an existing one with --config.")
         return path
     for path in (Path("voicetui.toml"), platformdirs.user_config_path("voicetui") / "voicetui.toml"):
-        if path.is_file():
+        if is_file(path):
             return path
     return assets() / "voicetui.toml"
 
@@ -217,10 +220,10 @@ def load_config(named: str | None = None) -> tuple[Config, Path]:
     """Read and check the configuration. Raises ``ConfigError``."""
     path = find_config(named)
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}. It must be a readable UTF-8 text file.") from error
-    return parse_config(text, str(path)), path
+        raw = read_toml(path)
+    except (TomlError, FileNotFoundError) as error:
+        raise ConfigError(f"{error}") from error
+    return check_config(raw, str(path)), path
 
 
 def parse_config(text: str, source: str) -> Config:
@@ -229,19 +232,23 @@ def parse_config(text: str, source: str) -> Config:
     Raises ``ConfigError`` naming ``source``, the key, what was found and what is allowed.
     """
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source} is no valid TOML: {error}.") from error
+        raw = parse_toml(text, source)
+    except TomlError as error:
+        raise ConfigError(f"{error}") from error
     return check_config(raw, source)
 
 
 def check_config(raw: dict[str, object], source: str) -> Config:
     """The configuration of these JSON-ready values. Raises ``ConfigError`` as ``parse_config`` does."""
     try:
-        config = msgspec.convert(raw, Config)
-    except msgspec.ValidationError as error:
-        raise ConfigError(_explain(source, raw, str(error))) from error
+        config = convert(raw, Config, source, hidden=_may_hold_a_key)
+    except TomlError as error:
+        raise ConfigError(f"{error}") from error
     return _checked(config, source)
+
+
+def _may_hold_a_key(place: str) -> bool:
+    return place.startswith("tiers") and not place.endswith((".kind", ".name", ".model"))
 
 
 def _checked(config: Config, source: str) -> Config:
@@ -277,15 +284,17 @@ def _checked(config: Config, source: str) -> Config:
 def _check_tier(tier: TierTable, source: str) -> None:
     where = f"{source}: tier {tier.name!r}"
     if tier.kind == "openai":
-        if not tier.base_url or not re.match(r"https?://[^/\s]+", tier.base_url):
-            raise ConfigError(
-                f"{where}: base_url is {tier.base_url!r}. An openai tier needs one such as https://host/v1."
-            )
-        if re.match(r"https?://[^/\s]*@", tier.base_url):
+        if re.match(r"[^/]*//[^/]*@", tier.base_url or ""):
             raise ConfigError(
                 f"{where}: base_url holds a user or password. "
                 "Put the key into an environment variable and name that in api_key_env."
             )
+        if not tier.base_url or not _is_url(tier.base_url):
+            raise ConfigError(
+                f"{where}: base_url is {tier.base_url!r}. An openai tier needs one such as https://host/v1."
+            )
+    if unfit := not_json(tier.extra):
+        raise ConfigError(f"{where}: extra.{unfit}. Allowed: text, numbers, true and false, lists and tables of these.")
     if tier.kind in ("openai", "local") and not tier.model:
         raise ConfigError(f"{where}: model is missing. Name the model this tier is to use.")
     if tier.kind == "simulated" and (tier.ttft_ms is None or tier.tokens_per_second is None):
@@ -304,55 +313,13 @@ def _check_tier(tier: TierTable, source: str) -> None:
         )
 
 
-def _explain(source: str, raw: dict[str, object], message: str) -> str:
-    """msgspec's sentence with the key first, what was found, and what is allowed there."""
-    match = re.match(r"(.*?)(?: - at `\$(.*)`)?$", message, re.S)
-    assert match is not None
-    what, key = match.group(1), (match.group(2) or "").lstrip(".")
-    unknown = re.match(r"Object contains unknown field `(.*)`", what)
-    if unknown:
-        table = _at(key)
-        allowed = f" Allowed: {', '.join(table)}." if table else ""
-        name = f"{key}.{unknown.group(1)}" if key else unknown.group(1)
-        return f"{source}: {name} is no known key.{allowed}"
-    found: object = raw
-    for part in re.findall(r"[^.\[\]]+", key):
-        if part == "...":
-            return f"{source}: {key}: {what}."
-        found = found[int(part)] if isinstance(found, list) else found.get(part) if isinstance(found, dict) else None
-    missing = re.match(r"Object missing required field `(.*)`", what)
-    if missing:
-        return f"{source}: {key}.{missing.group(1)} is missing."
-    allowed = _allowed_values(key)
-    return f"{source}: {key or 'the file'}: found {found!r}. {f'Allowed: {allowed}' if allowed else what}."
-
-
-def _table_at(key: str) -> type | None:
-    """The record that describes the table at a place in the configuration."""
-    table: type = Config
-    for part in re.findall(r"[A-Za-z_]+", key):
-        hint = get_type_hints(table).get(part)
-        kinds = [
-            each for each in (hint, *get_args(hint)) if isinstance(each, type) and issubclass(each, msgspec.Struct)
-        ]
-        if not kinds:
-            return None
-        table = kinds[0]
-    return table
-
-
-def _at(key: str) -> list[str]:
-    """The keys allowed at a place in the configuration."""
-    table = _table_at(key)
-    return [field.name for field in msgspec.structs.fields(table)] if table is not None else []
-
-
-def _allowed_values(key: str) -> str:
-    """The words allowed for a key that takes one of a few, else ""."""
-    table, _, name = key.rpartition(".")
-    record = _table_at(table)
-    hint = get_type_hints(record).get(name) if record is not None else None
-    return ", ".join(map(repr, get_args(hint))) if get_origin(hint) is Literal else ""
+def _is_url(text: str) -> bool:
+    """Whether requests can be sent there, as far as the text tells."""
+    try:
+        parts = urlsplit(text)
+        return bool(re.match(r"https?://[^/\s]+\S*$", text) and parts.hostname and parts.port != 0)
+    except ValueError:
+        return False
 
 
 def api_key(tier: TierTable) -> str | None:
@@ -371,13 +338,18 @@ def api_key(tier: TierTable) -> str | None:
 def without_secrets(value: object) -> object:
     """JSON-ready values with all that holds text under a secret's name replaced: the text, its list, its table."""
     if isinstance(value, dict):
-        return {
-            key: "(removed)" if key != "api_key_env" and _secret(key) and _holds_text(each) else without_secrets(each)
-            for key, each in value.items()
-        }
+        return {key: _without_secrets(key, each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [without_secrets(each) for each in value]
     return value
+
+
+def _without_secrets(key: str, value: object) -> object:
+    if key != "api_key_env" and _secret(key) and _holds_text(value):
+        return "(removed)"
+    if key == "base_url" and isinstance(value, str):  # some servers take their key as a parameter
+        return re.sub(r"([?&][^=&#]*=)[^&#]+", r"\1(removed)", value)
+    return without_secrets(value)
 
 
 def _secret(key: str) -> bool:

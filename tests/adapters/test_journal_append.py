@@ -156,3 +156,9 @@ def test_an_hour_of_turns_is_under_20_megabytes(tmp_path: Path) -> None:
     size = journal.write(tmp_path / "journal.jsonl").stat().st_size
     assert size * 6 < 20e6
     assert msgspec.json.decode((tmp_path / "journal.jsonl").read_bytes().splitlines()[0])["voicetui_journal"] == 1
+
+
+def test_a_tiers_long_name_makes_no_folder_name_that_is_too_long(tmp_path: Path) -> None:
+    folder = session_folder(tmp_path, datetime(2026, 11, 30, tzinfo=UTC), "语" * 300)
+    folder.mkdir()
+    assert len(folder.name.encode()) < 255

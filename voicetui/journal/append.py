@@ -19,6 +19,8 @@ JOURNAL_NAME: Final = "journal.jsonl"
 
 _FOLDER_MODE: Final = 0o700
 _FILE_MODE: Final = 0o600
+_NAME_CHARS: Final = 60
+"""As much of a tier's name is in its session's: no file system takes more than 255 bytes in all."""
 
 
 def session_folder(recordings: Path, started: datetime, tier: str) -> Path:
@@ -26,7 +28,7 @@ def session_folder(recordings: Path, started: datetime, tier: str) -> Path:
 
     ``started`` is UTC and only a label; two sessions of the same second, or a clock set back, get different folders.
     """
-    safe_tier = re.sub(r"[^\w.-]+", "-", tier).strip("-.") or "tier"
+    safe_tier = re.sub(r"[^\w.-]+", "-", tier).strip("-.")[:_NAME_CHARS] or "tier"
     name = f"{started:%Y%m%dT%H%M%SZ}-{safe_tier}"
     folder, number = recordings / name, 2
     while folder.exists():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+
+from voicetui.toml_text import TomlError, convert, read_toml
 
 Wait = Annotated[float, msgspec.Meta(ge=0, le=120_000)]
 
@@ -24,7 +24,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     so over it.
     """
 
-    say: tuple[str | float, ...]
+    say: Annotated[tuple[str | Wait, ...], msgspec.Meta(min_length=1)]
     when: Literal["idle", "reply"] = "idle"
     after_ms: Wait = 600.0
     text: str = ""
@@ -40,7 +40,7 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     title: str
     lines: tuple[Line, ...]
-    impatient: tuple[str | float, ...] = ()
+    impatient: tuple[str | Wait, ...] = ()
     patience_ms: Wait = 1500.0
     give_up_ms: Wait = 15_000.0
     """After this long without an answer, the person goes on with the next line."""
@@ -49,15 +49,11 @@ class Scenario(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 def load_scenario(path: Path) -> Scenario:
     """Read a scenario; its clips' names become paths beside it. Raises ``ScenarioError``."""
     try:
-        scenario = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Scenario)
+        scenario = convert(read_toml(path), Scenario, str(path))
     except FileNotFoundError as error:
         raise ScenarioError(f"{path}: there is no such file. Give a WAV, a FLAC or a scenario (TOML).") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path} cannot be read: {error}. It must be a readable UTF-8 text file.") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ScenarioError(f"{path} is no valid TOML: {error}.") from error
-    except msgspec.ValidationError as error:
-        raise ScenarioError(f"{path}: {_explain(str(error))}") from error
+    except TomlError as error:
+        raise ScenarioError(f"{error}") from error
     if not scenario.lines:
         raise ScenarioError(f'{path}: lines is empty. A scenario needs at least one [[lines]] with say = ["clip.wav"].')
     beside = path.resolve().parent
@@ -78,13 +74,3 @@ def clips(scenario: Scenario) -> list[str]:
     """Every clip's path, once."""
     says = [*(line.say for line in scenario.lines), scenario.impatient]
     return list(dict.fromkeys(each for say in says for each in say if isinstance(each, str)))
-
-
-def _explain(message: str) -> str:
-    unknown = re.match(r"Object contains unknown field `(.*?)`(?: - at `\$\.?(.*)`)?$", message)
-    if unknown is None:
-        return f"{message}."
-    where = unknown.group(2) or "the file"
-    table = Line if "lines" in where else Scenario
-    allowed = ", ".join(field.name for field in msgspec.structs.fields(table))
-    return f"{unknown.group(1)} in {where} is no known key. Allowed: {allowed}."
