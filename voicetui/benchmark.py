@@ -135,7 +135,7 @@ class _Run:
         choice = Choice(
             "bench", self._tier, None, True, _output(self._arguments.output),
             record=not self._arguments.no_record, scenario=Scenario(title="bench", lines=()), max_tokens=MAX_TOKENS,
-            history_exchanges=0,
+            history_exchanges=0, tiers=tuple(arm.name for arm in self._arms) if self._subject == "tier" else (),
         )  # fmt: skip
         wired = wire(self._config, choice, sounds=self._sounds)
         assert isinstance(wired.microphone, FileMicrophone)

@@ -49,7 +49,7 @@ from voicetui.speak.play import Player
 from voicetui.speak.ready_voice import ReadyVoice
 from voicetui.speak.synthesize import SynthesizedClause, Synthesizer
 from voicetui.wiring_sound import SoundDevices, levels
-from voicetui.wiring_tiers import limited, make_tier
+from voicetui.wiring_tiers import limited, make_tiers
 
 _log = logging.getLogger(__name__)
 Output = Literal["device", "null"]
@@ -68,6 +68,7 @@ class Choice:
 
     source: str
     tier: str | None = None
+    """The tier to begin with."""
     overlap: Overlap | None = None
     headphones: bool | None = None
     output: Output = "device"
@@ -83,6 +84,8 @@ class Choice:
     half_duplex: bool = False
     history_exchanges: int | None = None
     """How much of the conversation is sent along (0: every turn begins with the same); None: what the rules have."""
+    tiers: tuple[str, ...] = ()
+    """Tiers that will be needed, too."""
     parent: str = ""
     """The session whose recorded microphone is heard again."""
 
@@ -146,9 +149,8 @@ def wire(
     clock = clock or SystemClock()
     config = limited(config, choice.max_tokens)
     tier_name = _tier_name(config, choice)
-    prompt = config.conversation.system_prompt
     recogniser, voice = _recogniser(config, clock), _voice(config, choice, clock)
-    tiers = {table.name: make_tier(table, clock, prompt) for table in config.tiers}
+    tiers = make_tiers(config, clock, {tier_name, *choice.tiers})
     ready_made = ReadyMadeTier(clock)
     canceller = EchoCanceller() if choose_duplex(config.audio, choice)[1] == "cancelled" else None
     ear = Ear(SileroDetector(EdgeLimits(threshold=config.listen.vad_threshold)), canceller)

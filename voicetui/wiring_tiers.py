@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Container
 
 import msgspec
 
 from voicetui import models
-from voicetui.config import Config, TierTable, api_key
+from voicetui.config import Config, ConfigError, TierTable, api_key
+from voicetui.models import ModelError
 from voicetui.ports import Clock, Tier
+from voicetui.reply.absent_tier import AbsentTier
 from voicetui.reply.local_tier import LocalTier
 from voicetui.reply.openai_tier import OpenAiTier
 from voicetui.reply.simulated_tier import DEFAULT_REPLIES, SimulatedTier
@@ -22,6 +25,22 @@ def limited(config: Config, max_tokens: int | None) -> Config:
         msgspec.structs.replace(table, max_tokens=min(table.max_tokens, max_tokens)) for table in config.tiers
     )
     return msgspec.structs.replace(config, tiers=tiers)
+
+
+def make_tiers(config: Config, clock: Clock, chosen: Container[str]) -> dict[str, Tier]:
+    """Every tier, by name. One that cannot be made and is not ``chosen`` says so when it is asked for.
+
+    Raises ``ConfigError`` or ``ModelError`` for a chosen one.
+    """
+    tiers: dict[str, Tier] = {}
+    for table in config.tiers:
+        try:
+            tiers[table.name] = make_tier(table, clock, config.conversation.system_prompt)
+        except (ConfigError, ModelError) as error:
+            if table.name in chosen:
+                raise
+            tiers[table.name] = AbsentTier(table.name, table.kind, table.model, f"{error}")
+    return tiers
 
 
 def make_tier(table: TierTable, clock: Clock, system_prompt: str = "") -> Tier:
