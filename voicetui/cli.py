@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import importlib
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from voicetui import __version__
+from voicetui import __version__, streams
+from voicetui import arguments as numbers
 from voicetui import commands as recorded_commands
 from voicetui.benchmark import add_arguments as _add_bench
 from voicetui.config import Config, ConfigError, assets, load_config
@@ -21,14 +21,16 @@ from voicetui.talk import say
 if TYPE_CHECKING:
     from voicetui.wiring import Choice
 
-GAP_LEAST_MS = 100
-GAP_MOST_MS = 5000
-"""What gaps can be staged: sooner no detector knows that the user stopped, later nobody waits."""
-
 
 def main(argv: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its status."""
-    sys.exit(run(argv))
+    streams.make_usable()
+    try:
+        status = run(argv)
+    except Exception as error:
+        say(f"voicetui: {streams.mistake_text(error)}")
+        status = 1
+    sys.exit(streams.ended(status))
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -45,9 +47,12 @@ def run(argv: Sequence[str] | None = None) -> int:
         say(f"voicetui: {error}")
         return 2 if isinstance(error, ConfigError) else 1
     except KeyboardInterrupt:
-        print("voicetui: interrupted", file=sys.stderr)
+        say("voicetui: interrupted")
         return 1
     except BrokenPipeError:
+        return 1
+    except OSError as error:
+        say(f"voicetui: {streams.system_text(error)}")
         return 1
 
 
@@ -57,6 +62,7 @@ def live(arguments: argparse.Namespace) -> int:
     from voicetui.sound.devices import list_devices
     from voicetui.wiring import Choice
 
+    _refuse_in_vain(arguments)
     config = _config(arguments)
     advice = _no_input_advice(list_devices)
     choice = Choice(
@@ -84,6 +90,7 @@ def demo(arguments: argparse.Namespace) -> int:
     from voicetui.rehearse.scenario import load_scenario
     from voicetui.wiring import Choice
 
+    _refuse_in_vain(arguments)
     config = _config(arguments)
     if arguments.serve is not None:
         return _serve(arguments, config)
@@ -109,7 +116,7 @@ def run_inputs(arguments: argparse.Namespace) -> int:
     """Converse with files or a scenario instead of a person."""
     from voicetui.ports import SoundError
     from voicetui.progress import pull_missing
-    from voicetui.rehearse.scenario import ScenarioError, load_scenario, of_files
+    from voicetui.rehearse.scenario import load_scenario, of_files
     from voicetui.sound.wav import read_audio
     from voicetui.wiring import Choice, Output
 
@@ -119,7 +126,7 @@ def run_inputs(arguments: argparse.Namespace) -> int:
     if len(paths) == 1 and paths[0].suffix == ".toml":
         scenario = load_scenario(paths[0])
     elif any(path.suffix == ".toml" for path in paths):
-        raise ScenarioError("A scenario is given alone, not together with other inputs. Run them one after the other.")
+        raise ConfigError("A scenario is given alone, not together with other inputs. Run them one after the other.")
     else:
         good = []
         for path in paths:
@@ -131,6 +138,8 @@ def run_inputs(arguments: argparse.Namespace) -> int:
         scenario = of_files(good)
     for message in refused:
         say(f"voicetui: {message}")
+    if not scenario.lines:
+        return 1
     pull_missing(config)
     output: Output = "device" if arguments.speaker else "null"
     choice = Choice(
@@ -151,6 +160,8 @@ def models(arguments: argparse.Namespace) -> int:
     from voicetui import models as catalogue
     from voicetui.progress import Bars
 
+    if arguments.action == "list" and arguments.names:
+        raise ConfigError("models list takes no names, it shows all. To fetch one: voicetui models pull NAME.")
     if arguments.action == "pull":
         names = arguments.names or (
             [m.name for m in catalogue.catalogue()] if arguments.all else list(catalogue.DEFAULT_SET)
@@ -197,6 +208,13 @@ def doctor(arguments: argparse.Namespace) -> int:
 
 def _config(arguments: argparse.Namespace) -> Config:
     return load_config(arguments.config)[0]
+
+
+def _refuse_in_vain(arguments: argparse.Namespace) -> None:
+    """Raises ``ConfigError`` for what only a session without a screen heeds."""
+    given = [name for name in ("json", "seconds") if getattr(arguments, name, None) is not None]
+    if given and not arguments.headless:
+        raise ConfigError(f"--{given[0]} does nothing on a screen. Use it with --headless.")
 
 
 def _headless(
@@ -315,7 +333,7 @@ def _add_session(parser: argparse.ArgumentParser) -> None:
 def _add_live(parser: argparse.ArgumentParser) -> None:
     _add_session(parser)
     parser.add_argument("--headless", action="store_true", help="no screen: one line for each turn")
-    parser.add_argument("--seconds", type=_positive, metavar="N", help="end after N seconds (with --headless)")
+    parser.add_argument("--seconds", type=numbers.seconds, metavar="N", help="end after N seconds (with --headless)")
     echo = parser.add_mutually_exclusive_group()
     echo.add_argument("--headphones", action="store_true", help="you wear headphones: no echo has to be cancelled")
     echo.add_argument(
@@ -333,7 +351,7 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--serve",
         nargs="?",
-        type=_port,
+        type=numbers.port,
         const=8000,
         default=None,
         metavar="PORT",
@@ -341,17 +359,11 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _port(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 65_535:
-        raise argparse.ArgumentTypeError(f"{text} is no port: 1 to 65535 are")
-    return int(text)
-
-
 def add_gap(parser: argparse._ActionsContainer) -> None:
     """The flag that stages gaps."""
     parser.add_argument(
         "--gap",
-        type=_gaps,
+        type=numbers.gaps,
         default=(),
         metavar="MS[,MS...]",
         help="staged gap: release a ready-made reply exactly this long after you stop, in turn if there are several",
@@ -376,21 +388,3 @@ def _add_doctor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--loopback", action="store_true", default=False, help="also play chirps, hear them, and show the residual"
     )
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1e7:
-        raise argparse.ArgumentTypeError(f"{text} is not a positive number of seconds")
-    return value
-
-
-def _gaps(text: str) -> tuple[float, ...]:
-    """Milliseconds, separated by commas."""
-    allowed = f"one or more numbers of milliseconds from {GAP_LEAST_MS} to {GAP_MOST_MS}, such as 200 or 200,1400"
-    parts = [each.strip() for each in text.split(",")]
-    if all(re.fullmatch(r"\d{1,9}(\.\d{1,3})?", each, re.ASCII) for each in parts):
-        gaps_ms = tuple(float(each) for each in parts)
-        if all(GAP_LEAST_MS <= gap_ms <= GAP_MOST_MS for gap_ms in gaps_ms):
-            return gaps_ms
-    raise argparse.ArgumentTypeError(f"found {text!r}; allowed: {allowed}")

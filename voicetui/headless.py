@@ -20,6 +20,7 @@ from voicetui.keeping import keep_house
 from voicetui.runtime.clock import SystemClock
 from voicetui.runtime.heap import settled
 from voicetui.runtime.log import native_chatter_to
+from voicetui.streams import system_text
 from voicetui.views.summary import summarise
 from voicetui.wiring import Choice, Wired, converse, wire
 
@@ -33,12 +34,17 @@ class Teller:
         out: TextIO,
         talk: TextIO,
         summary: Callable[[], dict[str, Any]] | None = None,
+        unheard: Callable[[OSError], None] | None = None,
     ) -> None:
-        """``summary`` is asked for at the end of every turn; without it what came so far is summed up."""
+        """``summary`` is asked for at the end of every turn; without it what came so far is summed up.
+
+        ``unheard`` is told once that ``out`` takes nothing more; without it the error is raised.
+        """
         self._entries_since = entries_since
-        self._out = out
+        self._out: TextIO | None = out
         self._talk = talk
         self._summary = summary or (lambda: summarise(entries_since(0)))
+        self._unheard = unheard
         self._told = 0
 
     def tell(self) -> None:
@@ -80,11 +86,18 @@ class Teller:
             gap, mark = f"staged {gap}" if turn["gap_ms"] is not None else "staged gap, not heard", ""
         heard = turn["heard_text"].strip() or "(nothing heard)"
         words = f"{turn['user_text']!r} -> {heard!r}" if summary["tier"] != IMPORTED else "(words not known)"
-        print(
-            f"turn {number}  {gap}{mark}  {turn['outcome']}  {words}{_drafts(turn)}",
-            file=self._out,
-            flush=True,
-        )
+        self._print(f"turn {number}  {gap}{mark}  {turn['outcome']}  {words}{_drafts(turn)}")
+
+    def _print(self, line: str) -> None:
+        if self._out is None:
+            return
+        try:
+            print(line, file=self._out, flush=True)
+        except OSError as error:
+            if self._unheard is None:
+                raise
+            self._out = None
+            self._unheard(error)
 
     def _say(self, text: str) -> None:
         """One line; what a journal from elsewhere may hold must not steer the terminal."""
@@ -134,7 +147,15 @@ async def hold(
 
 async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence[str]) -> None:
     session = wired.session
-    teller = Teller(wired.journal.entries_since, sys.stdout, sys.stderr)
+
+    def unheard(error: OSError) -> None:
+        if isinstance(error, BrokenPipeError):
+            print("voicetui: nobody reads standard output any more, so the session ends.", file=sys.stderr)
+            session.post(StopAsked("signal"))
+        else:
+            print(f"voicetui: {system_text(error)} The session goes on, its turns are not told.", file=sys.stderr)
+
+    teller = Teller(wired.journal.entries_since, sys.stdout, sys.stderr, unheard=unheard)
     feed_person = session.on_entries
 
     def told() -> None:
@@ -171,8 +192,16 @@ def _finish(
     summary = completed(summary)
     if json_file is not None:
         write_summary(summary, json_file)
-    lost = any(isinstance(entry.body, DeviceLost) for entry in wired.journal.entries_since(0))
-    return 1 if refused or lost else 0
+    return 1 if refused or _failed(wired.journal.entries_since(0)) else 0
+
+
+def _failed(entries: Sequence[Entry]) -> bool:
+    """Whether something was asked of the session that it could not do: hear, answer, or record."""
+    for entry in entries:
+        match entry.body:
+            case DeviceLost() | Fault(stage="record") | EndTurn(outcome="failed"):
+                return True
+    return False
 
 
 def tell_figures(summary: dict[str, Any], talk: TextIO) -> None:

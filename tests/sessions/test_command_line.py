@@ -53,6 +53,13 @@ def test_every_command_has_help(command: tuple[str, ...], capsys: pytest.Capture
         ("live", "--overlap", "most"),
         ("live", "--seconds", "-1"),
         ("live", "--seconds", "soon"),
+        ("live", "--json", "figures.json"),
+        ("live", "--seconds", "5"),
+        ("demo", "--json", "figures.json"),
+        ("demo", "--serve", "70000"),
+        ("demo", "--serve", "٨٠٨٠"),
+        ("run", "talk.toml", "hello.wav"),
+        ("models", "list", "whisper-tiny.en"),
         ("--config", "no.toml", "doctor"),
     ],
 )
@@ -190,6 +197,13 @@ def test_refused_files_are_named_the_others_are_run_and_the_session_is_readable(
     lines = (folder / "journal.jsonl").read_text().splitlines()
     assert all(json.loads(line) for line in lines)
     assert oct(folder.stat().st_mode & 0o777) == "0o700"
+
+
+def test_where_no_input_can_be_used_no_session_is_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.toml").write_text(f'[record]\nfolder = "{tmp_path}/kept"\n')
+    assert run(["run", str(tmp_path / "nothing.wav"), "--config", str(tmp_path / "c.toml")]) == 1
+    assert "nothing.wav does not exist" in capsys.readouterr().err
+    assert not (tmp_path / "kept").exists()
 
 
 @pytest.mark.models

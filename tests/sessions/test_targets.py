@@ -11,6 +11,7 @@ from voicetui.cli import run
 from voicetui.commands import sessions_screen
 from voicetui.journal.listing import list_sessions
 from voicetui.journal.sift import Wanted
+from voicetui.journal.target import target_refused
 
 WRITERS = (
     ("compare", "SESSION", "SESSION", "--json", "TARGET"),
@@ -68,3 +69,10 @@ def test_the_screen_comes_back_though_a_session_cannot_be_opened(
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert sessions_screen.show(session.parent, Wanted(), "date", None) == 0
     assert not answers and "voicetui: " in capsys.readouterr().err
+
+
+def test_a_place_where_nobody_may_write_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("voicetui.journal.target.os.access", lambda *_: False)
+    assert "may not be written by you" in target_refused(tmp_path / "figures.json")

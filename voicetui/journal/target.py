@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from voicetui.journal.append import JOURNAL_NAME
@@ -20,6 +21,8 @@ def target_refused(path: Path) -> str:
         folders = (path.parent, path.resolve().parent)
         if any((folder / JOURNAL_NAME).exists() for folder in folders):
             return f"{path} lies among a session's own files, which are never touched. Name a file elsewhere."
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            return f"{path} may not be written by you. Name a file elsewhere."
     except PermissionError:
         return f"{path}: its folder may not be looked into by you. Name a file elsewhere."
     except (OSError, RuntimeError, ValueError) as error:

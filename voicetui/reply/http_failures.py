@@ -39,7 +39,7 @@ class Secrets:
         for value in values:
             if len(value) >= _MIN_SECRET:
                 forms |= {value, quote(value, safe=""), json.dumps(value)[1:-1], value.strip()}
-                forms.add(base64.b64encode(value.encode()).decode())
+                forms |= {base64.b64encode(f"{before}{value}".encode()).decode() for before in ("", "Bearer ")}
             if len(value) >= 2 * _MIN_SECRET:  # "abcd****wxyz", as some servers quote it
                 partly.append(re.escape(value[:3]) + r"[^\s\"']*\*{2,}[^\s\"']*")
         self._forms = sorted(forms, key=len, reverse=True)

@@ -6,8 +6,27 @@ import logging
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from voicetui.streams import talk_to
+
+
+class _LogFile(logging.FileHandler):
+    """A log that is given up where it cannot be written: the session matters more."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """Say nothing: what is wrong with the disk is told about the recording."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line, if there is a file to write it to."""
+        with suppress(OSError):
+            super().emit(record)
+
+    def close(self) -> None:
+        """Close the file; what it could not take is lost."""
+        with suppress(OSError):
+            super().close()
 
 
 def log_to(path: Path | None) -> logging.Handler:
@@ -18,8 +37,9 @@ def log_to(path: Path | None) -> logging.Handler:
     if path is None:
         handler: logging.Handler = logging.NullHandler()
     else:
-        path.touch(mode=0o600)
-        handler = logging.FileHandler(path, encoding="utf-8", delay=True)
+        with suppress(OSError):
+            path.touch(mode=0o600)
+        handler = _LogFile(path, encoding="utf-8", delay=True)
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
@@ -37,16 +57,16 @@ def stop_logging(handler: logging.Handler) -> None:
 
 @contextmanager
 def native_chatter_to(path: Path | None) -> Iterator[None]:
-    """What native libraries print on descriptor 2 goes to ``path`` (None: nowhere); Python's ``sys.stderr`` stays where
-    it was.
+    """What native libraries print on descriptor 2 goes to ``path`` (None, or where it cannot be written: nowhere);
+    Python's ``sys.stderr`` stays where it was.
     """
     sys.stderr.flush()
     kept = os.dup(2)
-    sink = os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    sink = _sink(path)
     python_stderr = sys.stderr
     os.dup2(sink, 2)
     os.close(sink)
-    sys.stderr = os.fdopen(os.dup(kept), "w", encoding="utf-8", errors="replace", buffering=1)
+    sys.stderr = talk_to(os.dup(kept), close=True)
     try:
         yield
     finally:
@@ -54,3 +74,9 @@ def native_chatter_to(path: Path | None) -> Iterator[None]:
         sys.stderr = python_stderr
         os.dup2(kept, 2)
         os.close(kept)
+
+
+def _sink(path: Path | None) -> int:
+    with suppress(OSError):
+        return os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    return os.open(os.devnull, os.O_WRONLY)
