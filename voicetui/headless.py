@@ -107,7 +107,7 @@ class Teller:
 def _drafts(turn: dict[str, Any]) -> str:
     """What became of the work begun before the turn was over."""
     made = turn["speculation"]
-    if not made["attempts"]:
+    if not made["attempts"] or turn["outcome"] == "failed":
         return ""
     kept = f"draft kept, {made['saved_ms']:.0f} ms saved" if made["kept"] else f"{made['attempts']} drafts dropped"
     wasted = f", {made['wasted_tokens']} tokens wasted" if made["wasted_tokens"] else ""
@@ -213,6 +213,11 @@ def tell_figures(summary: dict[str, Any], talk: TextIO) -> None:
             cut_offs = "not known" if summary["tier"] == IMPORTED else summary[before + "cut_offs"]
             counts = f"cut-offs {cut_offs}, collisions {summary[before + 'collisions']}"
             print(f"{median}, {counts}", file=talk)
+    outcomes = [turn["outcome"] for turn in summary["turns"]]
+    if failed := outcomes.count("failed"):
+        print(f"turns that failed: {failed} of {len(outcomes)}; the reasons are told where they came up", file=talk)
+    if not outcomes and not summary["rejected"]:
+        print("no speech was heard, so there was nothing to answer", file=talk)
     if summary["ledger"]["turns"]:
         print(summary["ledger"]["verdict"], file=talk)
 
