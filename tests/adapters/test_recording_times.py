@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import wave
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from voicetui.listen.ear import Ear
 from voicetui.listen.scripted import EnergyDetector
 from voicetui.ports import Block
 from voicetui.runtime.clock import SystemClock
+from voicetui.sound.wav import WavWriter
 
 FRAME_SAMPLES = 512
 MARKS_S = (6.0, 12.0, 18.0)
@@ -66,3 +68,13 @@ def test_a_recording_has_the_same_turns_however_fast_it_is_read() -> None:
         assert abs(one - other) <= FRAME_SAMPLES
         assert abs(one - mark_s * 16_000) <= FRAME_SAMPLES
     assert abs((slow[2] - slow[0]) - 12 * 16_000) <= 16, "no offset grows with earlier turns"
+
+
+@pytest.mark.parametrize("block", [160, 320, 441, 1024])
+def test_while_it_grows_a_track_is_at_most_50_ms_longer_than_its_header_says(tmp_path: Path, block: int) -> None:
+    writer = WavWriter(tmp_path / "user.wav")
+    for number in range(1, 60):
+        writer.append(np.ones(block, np.int16))
+        with wave.open(str(tmp_path / "user.wav")) as plain:
+            assert 0 <= number * block - plain.getnframes() < 800
+    writer.close()

@@ -20,15 +20,15 @@ LIMIT_BYTES: Final = 2**32 - 2**16
 """A part of a recording is kept below this; sizes in a WAV header have 32 bits."""
 
 _HEADER: Final = 44
-_HEADER_EVERY_BYTES: Final = RATE_HZ // 5
-"""How much may be written before the header is brought up to date: 100 ms."""
+_HEADER_EVERY_BYTES: Final = RATE_HZ // 10
+"""How much may be written before the header is brought up to date: 50 ms. Programs that believe a header lose that."""
 _SILENCE: Final = bytes(2 * RATE_HZ)
 
 
 class WavWriter:
     """Writes 16 kHz mono int16, every ``append`` straight to the file (mode 0600, never over an existing one).
 
-    After ``kill -9`` every sample appended is in the file; only the header may be 0.1 s old, which
+    After ``kill -9`` every sample appended is in the file; only the header may be 50 ms old, which
     :func:`read_audio` mends. Before a part reaches ``limit_bytes`` it goes on in a new one: ``user.wav``,
     ``user.2.wav``, ``user.3.wav``.
     """
