@@ -140,7 +140,7 @@ async def test_a_finished_session_stays_to_be_looked_at_unless_told() -> None:
     async with on_stage(scene) as stage:
         stage.engine.running = False
         await stage.settle()
-        assert stage.app.is_running and "The session is over. ↑ ↓ look at its turns" in stage.text()
+        assert stage.app.is_running and "The session is over: ↑ ↓ its turns" in stage.text()
     from dataclasses import replace
 
     closing = Scene(scene.journal, scene.at_ms, replace(scene.options, close_when_finished=True))

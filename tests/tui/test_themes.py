@@ -73,3 +73,18 @@ def _luminance(colour: Color) -> float:
     parts = [part / 255 for part in colour.rgb]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", THEMES, ids=lambda theme: theme.name)
+async def test_the_row_one_stands_on_has_a_ground_of_its_own(theme: object) -> None:
+    async with on_stage(SCENES["speaking"]()) as stage:
+        assert isinstance(theme, type(DARK))
+        stage.app.theme = theme.name
+        await stage.press("g")
+        grounds = {
+            word: {segment.style.bgcolor for strip in stage.strips() for segment in strip
+                   if word in segment.text and segment.style is not None}
+            for word in ("the real pipeline answers", "a steady delay")
+        }  # fmt: skip
+        assert all(len(each) == 1 for each in grounds.values())
+        assert grounds["the real pipeline answers"] != grounds["a steady delay"]

@@ -27,7 +27,7 @@ STAGES = {
     "off": "the real pipeline answers",
     "200": "conversation: what people leave between them",
     "700": "a steady delay, workable",
-    "1500": "long: the caller talks again, thinking they were not heard",
+    "1500": "too long: the caller talks again, thinking nobody heard",
     "200,1400": "uneven: worse than its mean",
 }
 """The gaps that can be staged by hand, and what each is like."""

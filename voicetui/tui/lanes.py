@@ -51,6 +51,7 @@ _LINE: dict[SpanKind, tuple[str, str, str, Ink]] = {
     "audio": ("━", "╺", "╸", "work"),
 }
 """Whole cell, right half, left half, and ink of each kind of work."""
+_CHOSEN_LINE: tuple[str, str, str, Ink] = ("█", "▐", "▌", "mark")
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _HALVES = {(False, False): " ", (True, False): "▀", (False, True): "▄", (True, True): "█"}
 _QUIET_DBFS, _LOUD_DBFS = -48.0, -6.0
@@ -121,7 +122,7 @@ def timeline_rows(
 ) -> list[Row]:
     """Time and marks, the lanes, the gaps: ``len(LANES) + 3`` rows, or more where the lanes of sound are tall.
 
-    The ``chosen`` piece of work is drawn over the others and in its own ink, with a sign before its lane's name.
+    The ``chosen`` piece of work is drawn thick and over the others, with a sign before its lane's name.
     """
     cells = max(10, width - LABEL_CELLS - 1)
     scale = _Scale(window, cells)
@@ -132,11 +133,10 @@ def timeline_rows(
     _guides([line for lines in lanes.values() for line in lines], gaps, marks, view, scale, selected)
     for span in sorted(spans, key=lambda span: (span == chosen, _ORDER[span.kind])):
         end_ms = span.end_ms if span.end_ms is not None else max(view.now_ms, span.start_ms)
-        ink: Ink | None = "strong" if span == chosen else None
         if span.lane in SOUND_LANES:
-            _sound(lanes[span.lane], span, end_ms, view.trace, scale, ink)
+            _sound(lanes[span.lane], span, end_ms, view.trace, scale, span == chosen)
         else:
-            _work(lanes[span.lane][0], span, end_ms, scale, ink)
+            _work(lanes[span.lane][0], span, end_ms, scale, span == chosen)
     if tall.durations:
         _durations({lane: lines[0] for lane, lines in lanes.items()}, spans, scale)
     _marks_on_lanes(lanes, marks, scale)
@@ -171,10 +171,9 @@ def _in_sight(spans: Sequence[Span], now_ms: float, scale: _Scale) -> list[Span]
     ]
 
 
-def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale, chosen: Ink | None) -> None:
+def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale, chosen: bool) -> None:
     """A line as long as the work took, to half a cell; an ended one that came to nothing has a cross at its end."""
-    whole_cell, right_half, left_half, usual = _LINE[span.kind]
-    ink = chosen or usual
+    whole_cell, right_half, left_half, ink = _CHOSEN_LINE if chosen else _LINE[span.kind]
     first, last = scale.halves(span.start_ms, end_ms)
     for cell in range(max(0, first // 2), min(len(line), (last + 1) // 2)):
         starts_late, ends_early = first > cell * 2, last < cell * 2 + 2
@@ -183,13 +182,11 @@ def _work(line: CellLine, span: Span, end_ms: float, scale: _Scale, chosen: Ink 
         line.put((last - 1) // 2, "×", ink)
 
 
-def _sound(
-    lines: list[CellLine], span: Span, end_ms: float, trace: SoundTrace, scale: _Scale, chosen: Ink | None
-) -> None:
+def _sound(lines: list[CellLine], span: Span, end_ms: float, trace: SoundTrace, scale: _Scale, chosen: bool) -> None:
     """Loudness where it is known, an even bar where it is not, shade where it came to nothing."""
     ms = scale.window.ms_per_cell
     usual: Ink = "discarded" if span.kind == "discarded" else "sound-you" if span.lane == "you" else "sound-reply"
-    ink = chosen or usual
+    ink = _CHOSEN_LINE[3] if chosen else usual
     first, last = scale.halves(span.start_ms, end_ms)
     for cell in range(max(0, first // 2), min(scale.cells, (last + 1) // 2)):
         at_ms = scale.window.start_ms + cell * ms

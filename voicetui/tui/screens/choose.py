@@ -36,7 +36,7 @@ class ChooseScreen(ModalScreen[str]):
             width: auto; height: auto; max-height: 100%; background: $surface; border: none; padding: 0 1;
             &> .option-list--option-highlighted { background: $primary 26%; color: $foreground; text-style: bold; }
         }
-        OptionList:ansi > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
+        OptionList:ansi > .option-list--option-highlighted { background: ansi_blue; color: ansi_bright_white; }
     }
     """
 

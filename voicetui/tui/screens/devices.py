@@ -57,7 +57,7 @@ class DevicesScreen(ModalScreen[None]):
             &> .option-list--option-disabled { color: $ink-dim; }
             &> .option-list--option-highlighted { background: $primary 26%; color: $foreground; text-style: bold; }
         }
-        OptionList:ansi > .option-list--option-highlighted { background: ansi_default; text-style: bold reverse; }
+        OptionList:ansi > .option-list--option-highlighted { background: ansi_blue; color: ansi_bright_white; }
     }
     DevicesScreen.-short OptionList, DevicesScreen.-short OptionList:focus { max-height: 12; }
     """

@@ -62,8 +62,8 @@ class NoticeBar(Panel):
             remedy = f"  → {literal(view.fault.remedy)}" if view.fault.remedy else ""
             return [*said, Run(remedy, "notice")], "x puts this away"
         if not self._lasting and not view.running:
-            again = "; `voicetui replay latest` opens it again" if view.recording else ""
-            over = f"The session is over. ↑ ↓ look at its turns, n at their work, q leaves{again}."
+            again = " Again: `voicetui replay latest`." if view.recording else ""
+            over = f"The session is over: ↑ ↓ its turns, n their work, q leaves.{again}"
             return [Run("□ ", "accent"), Run(over, "notice")], ""
         if self._notice:
             return [Run("ℹ ", "accent"), Run(self._notice, "notice")], "x puts this away"
