@@ -100,7 +100,7 @@ def test_fenced_code_is_silent_however_it_streams() -> None:
         ("£1.50, €20, ¥500", "one pound and fifty pence, twenty euros, five hundred yen"),
         ("49,95 € or 10€", "forty nine euros and ninety five cents or ten euros"),
         ("$5M, $3.5 million, $10k", "five million dollars, three point five million dollars, ten thousand dollars"),
-        ("$5-$10 or $5–10", "five dollars to ten dollars or five dollars to 10"),
+        ("$5-$10 or $5–10", "five to ten dollars or five to ten dollars"),
         (
             "€3,50 and 1.234,56 €",
             "three euros and fifty cents and one thousand two hundred thirty four euros and fifty six cents",
@@ -147,7 +147,7 @@ def test_times_are_read_as_times(text: str, spoken: str) -> None:
         ("192.168.0.1", "one hundred ninety two dot one hundred sixty eight dot zero dot one"),
         ("98.6 and 3.14.", "ninety eight point six and three point one four."),
         ("-3.5, -4 and .5", "minus three point five, minus 4 and point five"),
-        ("2.5GB", "two point five GB"),
+        ("2.5GB", "two point five gigabytes"),
         ("1,234,567 of 12345", "1234567 of 12345"),
         ("50%, 3.5 % and 5-10%", "fifty percent, three point five percent and 5 to ten percent"),
         ("72°F, -5 °C.", "seventy two degrees Fahrenheit, minus five degrees Celsius."),
@@ -157,7 +157,6 @@ def test_times_are_read_as_times(text: str, spoken: str) -> None:
         ("12th 20th 21st 100th", "twelfth twentieth twenty first one hundredth"),
         ("½ cup, 1½ cups, 3/4 full", "a half cup, one and a half cups, three quarters full"),
         ("5–7 days, 2-3 hours, 1990-1999, 5 - 3", "5 to 7 days, 2 to 3 hours, 1990 to 1999, 5 minus 3"),
-        ("call 1-800-555-0199 or 555-0199", "call 1-800-555-0199 or 555-0199"),
         ("1. Open it.", "1, Open it."),
         ("\n2. Close it.\n10. Go.", "2, Close it. 10, Go."),
         ("So: 1. Open it. 2) Go.", "So: 1, Open it. 2) Go."),
@@ -202,7 +201,7 @@ def test_addresses_are_read_sensibly(text: str, spoken: str) -> None:
         ("if x<y or 5>3 or List<int>", "if x less than y or 5 greater than 3 or List"),
         ("C++, C# and #1 of #tags", "C plus plus, C sharp and number 1 of tags"),
         ("y -> z → w", "y to z to w"),
-        ("and/or at 5 km/h", "and or at 5 km per hour"),
+        ("and/or at 5 km/h", "and or at 5 kilometers per hour"),
         ("well - yes, so—no – ok", "well, yes, so, no, ok"),
         ("~5, ±2, §3", "about 5, plus or minus 2, section 3"),
         ("{a} [b] | c \\ d ^ e ™ ©", "a b, c d e"),
@@ -233,7 +232,7 @@ def test_less_than_is_no_tag() -> None:
 def test_sentences_run_together_are_said_apart() -> None:
     assert reply("Perfect", ",", " 12345.", "Let", " ", "me") == "Perfect, 12345. Let me"
     assert say("Hi!How are you?I am fine.Great.So") == "Hi! How are you? I am fine. Great. So"
-    assert say("The U.S. law, e.g. a Ph.D. of J.R. Ray") == "The U.S. law, e.g. a Ph.D. of J.R. Ray"
+    assert say("The U.S. law, e.g. a Ph.D. of J.R. Ray") == "The U.S. law, e.g. a PhD of J R Ray"
 
 
 @pytest.mark.parametrize(

@@ -49,11 +49,12 @@ _TITLES = _set("""
     mlle mme mr mrs ms mt mx nov oct pres prof pte pvt rep rev sen sept sgt sr sra srta st ste univ
 """)
 _BEFORE_SMALL = _set("""
-    avg cal dist ed eds est ft hr hrs in lb lbs max min misc orig oz pt pts qt ref sec secs tel temp wk yr yrs
+    avg cal dist ed eds est fri ft hr hrs in lb lbs max min misc mon orig oz pt pts qt ref sec secs tel temp thu thur
+    thurs tue tues wed wk yr yrs
 """)
 _ALWAYS = _set("al approx bzw ca cf dept etc excl ggf incl inkl usw vs vgl")
 _BEFORE_DIGITS = _set("""
-    apr art aug ch dec ext feb fig figs jan jul jun mar no nos nov nr oct p pp para sec sect sep sept vol
+    apr art aug ch dec eq eqs ext feb fig figs jan jul jun mar no nos nov nr oct p pp para sec sect sep sept vol
 """)
 
 CONJUNCTIONS = _set("""

@@ -1,10 +1,13 @@
 """Writing out in English words what is written in figures and signs: money, times, versions, addresses, operators."""
 
 import re
+import unicodedata
 from collections.abc import Callable
-from typing import NamedTuple
 
+from voicetui.reply.measures import write_measures
+from voicetui.reply.money import SIGNS, write_money
 from voicetui.reply.numerals import clock_words, integer_words, number_words, ordinal_words
+from voicetui.reply.short_forms import write_out
 
 Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 
@@ -17,24 +20,6 @@ _SUFFIXES = (
     "py|js|ts|tsx|jsx|mjs|json|jsonl|toml|yaml|yml|md|txt|html|css|csv|pdf|png|jpg|jpeg|gif|svg|exe|sh|rs|go|java|cpp"
     "|hpp|wav|flac|mp3|mp4|zip|gz|tar|log|cfg|ini|env|xml|sql|lock|onnx|gguf|docx|xlsx|pptx"
 )
-
-
-class _Currency(NamedTuple):
-    one: str
-    many: str
-    cent: str
-    cents: str
-
-
-_CURRENCIES = {
-    "$": _Currency("dollar", "dollars", "cent", "cents"),
-    "€": _Currency("euro", "euros", "cent", "cents"),
-    "£": _Currency("pound", "pounds", "penny", "pence"),
-    "¥": _Currency("yen", "yen", "sen", "sen"),
-    "₹": _Currency("rupee", "rupees", "paisa", "paise"),
-}
-_SIGNS = "".join(_CURRENCIES)
-_SCALES = {"k": "thousand", "m": "million", "mn": "million", "b": "billion", "bn": "billion"}
 
 
 def _host(host: str) -> str:
@@ -56,22 +41,6 @@ def _email(match: re.Match[str]) -> str:
     return f"{name} at {_host(match['host'])}"
 
 
-def _money(match: re.Match[str]) -> str:
-    whole, cents = (match["whole"] or "0").replace(",", ""), match["cents"] or ""
-    currency = _CURRENCIES[match["sign"]]
-    scale = match["scale"] or ""
-    sign = "minus " if match["minus"] else ""
-    if scale or len(cents) > 2 or len(whole) > 15:
-        named = _SCALES.get(scale.lower(), scale.lower())
-        number = number_words(f"{whole}.{cents}" if cents else whole)
-        return f"{sign}{number} {named} {currency.many}".replace("  ", " ")
-    units, small = int(whole), int(cents.ljust(2, "0") or "0")
-    parts = [f"{integer_words(units)} {currency.one if units == 1 else currency.many}"] if units or not small else []
-    if small:
-        parts.append(f"{integer_words(small)} {currency.cent if small == 1 else currency.cents}")
-    return sign + " and ".join(parts)
-
-
 def _time(match: re.Match[str]) -> str:
     hour, minute, second = int(match["hour"]), int(match["minute"]), match["second"]
     words = integer_words(hour) if match["half"] and not minute else clock_words(hour, minute)
@@ -91,7 +60,10 @@ def _version(match: re.Match[str]) -> str:
     words = [
         " ".join(map(number_words, part)) if part[0] == "0" or len(part) > 4 else number_words(part) for part in parts
     ]
-    return ("version " if match["v"] else "") + (" dot " if is_address else " point ").join(words)
+    grouped = len(parts) == 3 and parts[1:] == ["000", "000"]
+    if grouped:  # a million, as the continent writes it
+        return number_words("".join(parts))
+    return ("version " if match["v"] else "") + (" dot " if is_address else " point ").join(words) + " "
 
 
 def _degrees(match: re.Match[str]) -> str:
@@ -100,17 +72,13 @@ def _degrees(match: re.Match[str]) -> str:
     return f"{number_words(number)} degree{'' if number == '1' else 's'}{scale} "
 
 
-def _continental(match: re.Match[str]) -> str:
-    return match[0].replace(".", "").replace(",", ".")
-
-
 def _range(match: re.Match[str]) -> str:
     return f"{match[1] or match[2]} to "
 
 
 def _date(match: re.Match[str]) -> str:
     month, day = int(match["month"]), int(match["day"])
-    if match["sign"] == "/" and month > 12:
+    if month > 12 and match["sign"] in "/-.":
         month, day = day, month
     if not (0 < month < 13 and 0 < day < 32):
         return match[0]
@@ -118,24 +86,37 @@ def _date(match: re.Match[str]) -> str:
 
 
 def _fraction(match: re.Match[str]) -> str:
-    words = _FRACTIONS[match["sign"]]
-    return f"{number_words(match['whole'])} and {words}" if match["whole"] else words
+    upper, lower = map(int, unicodedata.normalize("NFKD", match["part"]).replace("\u2044", "/").split("/"))
+    if not _is_spoken(upper, lower):
+        return match[0]
+    if upper == 1:
+        words = f"{'an' if lower == 8 else 'a'} {_PARTS.get(lower, ordinal_words(lower))}"
+    else:
+        words = f"{integer_words(upper)} {_PARTS.get(lower, ordinal_words(lower))}s"
+    return f" {number_words(match['whole'])} and {words} " if match["whole"] else f" {words} "
 
 
-_UNITS = {"h": "hour", "s": "second", "min": "minute"}
+def _is_spoken(upper: int, lower: int) -> bool:
+    """Whether people say such a fraction, and not "four out of ten" or a date."""
+    return 0 < upper < lower and lower in (2, 3, 4, 5, 6, 7, 8, 9, 16, 32, 64)
+
+
+_UNITS = {
+    "h": "hour",
+    "hr": "hour",
+    "s": "second",
+    "sec": "second",
+    "min": "minute",
+    "mo": "month",
+    "yr": "year",
+    "wk": "week",
+}
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
-_FRACTIONS = {
-    "½": "a half",
-    "⅓": "a third",
-    "⅔": "two thirds",
-    "¼": "a quarter",
-    "¾": "three quarters",
-    "⅛": "an eighth",
-}
-_SIMPLE_FRACTIONS = {"1/2": "½", "1/3": "⅓", "2/3": "⅔", "1/4": "¼", "3/4": "¾", "1/8": "⅛"}
+_PARTS = {2: "half", 4: "quarter"}
+_VULGAR = "¼½¾⅐⅑⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _HALF = r"(?P<half>\s?(?:[aApP]\.[mM]\.|[aApP][mM]\b))"
 
 _ADDRESSES: list[Rule] = [
@@ -156,30 +137,47 @@ _GLUED: list[Rule] = [
     (re.compile(r"(?<=[^\W\d_]{3})([.])(?=[a-z]{2})"), r"\1 "),
     (re.compile(r"(?<=[\w)\"”’])([!?,;…])(?=[^\W\d_])"), r"\1 "),
 ]
+_DAY = r"(?P<day>\d\d?)"
+_MONTH = r"(?P<month>\d\d?)"
+_YEAR = r"(?P<year>(?:1[6-9]|20)\d\d)"
+_VALUE = rf"[-−]?[{SIGNS}]?\.?\d"
+_DATES: list[Rule] = [
+    (re.compile(r"(?<![\w-])(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?Z?(?![\w:+-])"), r"\1 at \2"),
+    (re.compile(r"(?<![\w-])(?P<year>\d{4})(?P<sign>[-/])(?P<month>\d\d)(?P=sign)(?P<day>\d\d)(?![\w-])"), _date),
+    (re.compile(rf"(?<![\w/-]){_MONTH}(?P<sign>[/-]){_DAY}(?P=sign){_YEAR}(?![\w/-])"), _date),
+    (re.compile(rf"(?<![\w.]){_DAY}(?P<sign>\.){_MONTH}\.{_YEAR}(?!\w|\.\d)"), _date),
+    (re.compile(r"(?<![\w.:,])(\d\d?)\.([0-5]\d)(?=\s?(?:[ap]\.m\.|[ap]m\b))", re.IGNORECASE), r"\1:\2"),
+    (
+        re.compile(
+            r"(:\d\d(?:\s?[ap]\.?m\b\.?)?|\d\s?[ap]\.?m\b\.?)\s?[-–—]\s?(?=\d{1,2}(?::\d\d|\s?[ap]\.?m\b))", re.I
+        ),
+        r"\1 to ",
+    ),
+]
+_BEFORE_FIGURES: list[Rule] = [
+    (re.compile(rf"(?<!\w)[~≈]\s?(?={_VALUE})"), "about "),
+    (re.compile(rf"(?<![<=])(?:<=|≤)\s?(?={_VALUE})"), " less than or equal to "),
+    (re.compile(rf"(?<![>=-])(?:>=|≥)\s?(?={_VALUE})"), " greater than or equal to "),
+    (re.compile(rf"(?<![<\w])<\s?(?={_VALUE})"), " less than "),
+    (re.compile(rf"(?<![>=\w-])>\s?(?={_VALUE})"), " greater than "),
+    (re.compile(r"(?<=\d) ?/ ?(?=\d+ ?=)|(?<=\d) / (?=\d)"), " divided by "),
+    (re.compile(r"(?<=\d)-(?=\d+ ?=)"), " minus "),
+]
+_RANGES: list[Rule] = [
+    (re.compile(r"(?<=\d)/(?=100?(?![\w/]|[.,]\d))"), " out of "),
+    (re.compile(r"(?<=[\d%°CF])—(?=\d)"), " to "),
+    (re.compile(r"(?<=\d[%°])\s?[-–]\s?(?=\d)|(?<=°[CF])\s?[-–]\s?(?=\d)"), " to "),
+    (re.compile(r"(?<![\w.,-])(\d+\.\d+)[-–](?=\d+(?:\.\d+)?(?![\w-]|[.,]\d))"), r"\1 to "),
+    (re.compile(r"(?<![\w.,-])(\d+)[-–](?=\d+\.\d+(?![\w.-]))"), r"\1 to "),
+    (re.compile(rf"(?<=\d)\s?[-–]\s?(?={_INTEGER}(?:\.\d+)?\s?[%°])"), " to "),
+]
 _NUMBERS: list[Rule] = [
-    (re.compile(rf"(?<![\d.,])\d{{1,3}}(?:\.\d{{3}})+,\d\d(?![\d,])|(?<=[{_SIGNS}])\d+,\d\d(?![\d,])"), _continental),
-    (re.compile(rf"(?P<whole>{_INTEGER})\s?¢"), lambda match: f"{number_words(match['whole'])} cents"),
-    (re.compile(r"(:\d\d|\d[ap]m)\s?[-–]\s?(?=\d{1,2}(?::\d\d|[ap]m))", re.IGNORECASE), r"\1 to "),
-    (re.compile(r"(?<![\w-])(?P<year>\d{4})(?P<sign>-)(?P<month>\d\d)-(?P<day>\d\d)(?![\w-])"), _date),
-    (re.compile(r"(?<![\w/])(?P<month>\d\d?)(?P<sign>/)(?P<day>\d\d?)/(?P<year>\d{4})(?![\w/])"), _date),
-    (re.compile(r"(?<![\w/.])(?:1/[2348]|2/3|3/4)(?![\w/])"), lambda match: _SIMPLE_FRACTIONS[match[0]]),
-    (re.compile(rf"(?<=\d)\s?[-–]\s?(?=[{_SIGNS}]?{_INTEGER}(?:\.\d+)?\s?(?:[%°℃℉]|[{_SIGNS}]))"), " to "),
-    (re.compile(rf"(?<=[{_SIGNS}])(\d(?:[\d.,]*\d)?)\s?[-–]\s?(?=[{_SIGNS}]?\d)"), r"\1 to "),
     (
-        re.compile(
-            rf"(?P<minus>(?<!\w)[-−])?(?:\b(?:US|CA|AU|NZ|HK))?(?P<sign>[{_SIGNS}])\s?(?=\.?\d)(?P<whole>{_INTEGER})?"
-            r"(?:\.(?P<cents>\d+))?(?:\s?(?P<scale>(?:thousand|million|billion|trillion|bn|mn|[kKmMbB])\b))?"
-        ),
-        _money,
+        re.compile(r"(?:(?<![\w.,/])(?P<whole>\d{1,9})\s)?(?<![\w/.,])(?P<part>\d\d?/\d\d?)(?![\w/]|[.,]\d)"),
+        _fraction,
     ),
-    (
-        re.compile(
-            rf"(?P<minus>(?<![\w.])[-−])?(?<![\d.,])(?P<whole>{_INTEGER})(?:[.,](?P<cents>\d\d))?(?P<scale>(?!))?\s?(?P<sign>[{_SIGNS[1:]}])"
-            r"(?!\d)"
-        ),
-        _money,
-    ),
-    (re.compile(rf"(?P<number>{_NUMBER})\s?(?:°|(?=[℃℉]))\s?(?P<scale>[CF]\b)?"), _degrees),
+    (re.compile(rf"(?:(?<![\w.,])(?P<whole>\d{{1,9}})\s?)?(?P<part>[{_VULGAR}])"), _fraction),
+    (re.compile(rf"(?P<number>{_NUMBER})\s?°\s?(?P<scale>[CF]\b)?"), _degrees),
     (re.compile(rf"({_NUMBER})\s?%"), lambda match: f"{number_words(match[1])} percent"),
     (
         re.compile(
@@ -192,14 +190,11 @@ _NUMBERS: list[Rule] = [
         lambda match: integer_words(int(match[1])) + _half(match["half"]),
     ),
     (re.compile(r"(?<![\w.])(?P<v>[vV](?:\.\s?)?)?(?P<parts>\d{1,6}(?:\.\d{1,6}){2,})(?!\.?\d)"), _version),
+    (re.compile(r"(?:(?<=[vV]ersion )|(?<=Python ))(?P<v>(?!))?(?P<parts>\d{1,6}\.\d{2,6})(?!\.?\w)"), _version),
     (re.compile(r"(?<![\w.])(?P<v>[vV])(?P<parts>\d{1,6}(?:\.\d{1,6})?)(?!\.?\d)"), _version),
     (
         re.compile(rf"{_APART}({_INTEGER})(?:st|nd|rd|th)\b"),
         lambda match: ordinal_words(int(match[1].replace(",", "")[:15])),
-    ),
-    (
-        re.compile(rf"(?P<whole>(?<![\w.,])\d{{1,9}})?\s?(?P<sign>[{''.join(_FRACTIONS)}])"),
-        lambda match: f" {_fraction(match)}",
     ),
     (
         re.compile(rf"((?:(?<![\w.)])[-−])?(?<![\w.,]){_INTEGER}\.\d+)(?!\.?\d)"),
@@ -208,11 +203,11 @@ _NUMBERS: list[Rule] = [
     (re.compile(r"(?<![\w.])\.(\d{1,15})\b"), lambda match: number_words(f"0.{match[1]}").removeprefix("zero ")),
     (re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\d,]*\d)"), lambda match: match[0].replace(",", "")),
     (re.compile(r"(?<=\d)\s?–\s?(?=\d)"), " to "),
-    (re.compile(r"(?<![\w.,-])(\d{1,3})-(?=\d{1,3}(?![\w-]|[.,]\d))|(?<![\w-])(\d{4})-(?=\d{4}(?![\w-]))"), _range),
+    (re.compile(r"(?<![\w.,-])(\d{1,3})-(?=\d{1,3}(?![\w-]|[.,]\d))|(?<![\w-])(\d{3,4})-(?=\d{4}(?![\w-]))"), _range),
     (re.compile(r"(?<=\d):(?=\d)"), " to "),
 ]
 _OPERATORS: list[Rule] = [
-    (re.compile(r"(?<=\d) ?(?:×|\*) ?(?=\d)"), " times "),
+    (re.compile(r"(?<=\w) *(?:×|(?<=\d) ?\*) *(?=\d)"), " times "),
     (re.compile(r"(?<=[\d)]) - (?=[\d(])"), " minus "),
     (re.compile(r"(?<![\w.)])[-−](?=\d)"), " minus "),
     (re.compile(r"\s(?:[-–—]|--|–-)\s|\s?(?:—|--)\s?"), ", "),
@@ -224,15 +219,14 @@ _OPERATORS: list[Rule] = [
     (re.compile(r"(?:^|(?<=[\s\d)]))>(?=[\s\d-])|(?<=\w)>(?=\w)"), " greater than "),
     (re.compile(r"!==?|≠"), " is not "),
     (re.compile(r"(?<=[\w)\]])\s?={1,3}\s?(?=[\w(\[\"'-])"), " equals "),
-    (re.compile(r"(?<=\w)\^2\b|²"), " squared"),
-    (re.compile(r"(?<=\w)\^3\b|³"), " cubed"),
+    (re.compile(r"²"), " squared"),
+    (re.compile(r"³"), " cubed"),
     (re.compile(r"(?<=\b[A-GJ])#(?!\w)"), " sharp"),
     (re.compile(r"(?:#|№\s?)(?=\d)"), "number "),
-    (re.compile(r"(?<!\w)[~≈]\s?(?=\d)"), "about "),
-    (re.compile(r"(?<=\w)/(h|s|min)\b"), lambda match: f" per {_UNITS[match[1]]}"),
+    (re.compile(rf"(?<=\w)/({'|'.join(_UNITS)})\b"), lambda match: f" per {_UNITS[match[1]]}"),
     (
         re.compile(
-            r"(?<=\w)/(?=(?:second|minute|hour|day|night|week|month|year|mo|yr|hr|wk|person|user|lb|kg|g|oz|l|L|ml|gal|each)\b)"
+            r"(?<=\w)/(?=(?:second|minute|hour|day|night|week|month|year|person|user|lb|kg|g|oz|l|L|ml|gal|each)\b)"
         ),
         " per ",
     ),
@@ -255,10 +249,15 @@ def spell_out(text: str) -> str:
 
     Extra spaces may be left behind.
     """
+    text = write_out(text)
     if _ONLY_WORDS.fullmatch(text):
         return text
-    text = text.replace("℃", "°C").replace("℉", "°F")
-    for rules in (_ADDRESSES, _GLUED, _NUMBERS, _OPERATORS):
+    text = _apply(text.replace("℃", "°C").replace("℉", "°F"), _ADDRESSES, _GLUED, _DATES, _BEFORE_FIGURES)
+    return _apply(write_measures(_apply(write_money(text), _RANGES)), _NUMBERS, _OPERATORS)
+
+
+def _apply(text: str, *tables: list[Rule]) -> str:
+    for rules in tables:
         for pattern, replacement in rules:
             text = pattern.sub(replacement, text)
     return text

@@ -32,7 +32,7 @@ _INLINE_NUMBERED = re.compile(r"(?<=[.:;!?]\s)(\d{1,2})\.\s+(?=\S)")
 
 _INLINE = [
     (re.compile(r"【[^】]*†[^】]*】|\[\^[^\]\s]+\]"), ""),  # citation and footnote marks
-    (re.compile(r"(?<![\w:]):[a-z][a-z0-9_+-]*:(?![\w:])"), " "),  # emoji by name
+    (re.compile(r"(?<![\w:]):(?:[a-z][a-z0-9_+-]*|[+-]1):(?![\w:])"), " "),  # emoji by name
     (LINK, r"\g<label>"),
     (re.compile(r"!?\[([^\[\]\n]+)\]\[[^\[\]\n]*\]"), r"\1"),
     (re.compile(r"<((?:https?|ftp|mailto)[^<>\s]*|[\w.+-]+@[\w.-]+)>"), r"\1"),

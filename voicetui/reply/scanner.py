@@ -28,6 +28,7 @@ _SPACE = re.compile(rf"\s{{0,{_MAX_SPACE_CHARS}}}")
 _PLAIN = re.compile(rf"[^\s`<\[{_SELF}]+")
 _SELF_END = re.compile(rf"[{_SELF}][{_SELF}.!?…]*[{re.escape(CLOSERS)}]*")
 _CJK_END = re.compile(rf"(?<=[{CJK}])[.!?,;:]+(?=[{CJK}])")
+_FIGURES_DASH = re.compile(r"(?<=\d)—(?=\d)")
 _TICKS = re.compile(r"`+")
 _URL = re.compile(r"[(\[{<\"'*_]*(?:[a-z][a-z0-9+.-]{1,15}://|www\.|mailto:)", re.IGNORECASE)
 
@@ -152,7 +153,7 @@ class WordScanner:
                     place = end
                     continue
                 end = ticks.end() if ticks else place + 1
-            elif text[place] in _SELF:
+            elif text[place] in _SELF and not _FIGURES_DASH.match(text, place):
                 found = _SELF_END.match(text, place, max(limit, place) + 1)
                 end = found.end() if found else place + 1
                 if end <= limit:
