@@ -138,6 +138,7 @@ class TierTable(_Table, frozen=True):
     api_key_env: str | None = None
     max_tokens: Count = 96
     temperature: Annotated[float, msgspec.Meta(ge=0, le=100)] = 0.0
+    starts_in_reasoning: bool = False
     threads: Threads | None = None
     price: Price | None = None
     ttft_ms: Spread | None = None

@@ -81,6 +81,7 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "") -> Tier:
         api_key_env=table.api_key_env or "",
         max_tokens=table.max_tokens,
         temperature=table.temperature,
+        starts_in_reasoning=table.starts_in_reasoning,
         extra=table.extra,
     )
 

@@ -153,6 +153,16 @@ async def test_reasoning_fields_are_flagged(name: str) -> None:
     assert (spoken(items), thought(items)) == ("Hi", "plan")
 
 
+async def test_a_model_whose_prompt_opens_the_thinking_is_an_option() -> None:
+    body = answer("plan", "</think>", "Hi")
+    async with MockLlm(Reply([body]), Reply([body])) as server:
+        for starts_in_reasoning, said in ((True, ("plan", "Hi")), (False, ("", "planHi"))):
+            tier = OpenAiTier(SystemClock(), "t", "m", server.url, starts_in_reasoning=starts_in_reasoning)
+            items = await collect(tier)
+            assert (thought(items), spoken(items)) == said
+            await tier.close()
+
+
 async def test_thinking_that_never_ends_is_an_empty_answer_with_a_note() -> None:
     items = await of_body(answer("<think>plan"))
     assert (spoken(items), end_of(items).outcome) == ("", "empty")

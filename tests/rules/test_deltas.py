@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, ProviderError, Token, Usage
+from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, Token, Usage
+from voicetui.reply.provider_errors import ProviderError
 from voicetui.reply.sse import LineJsonDecoder, SniffingDecoder, SseDecoder, SseEvent
 from voicetui.reply.toolcalls import ToolCall
 
@@ -84,7 +85,14 @@ ODD_CHUNKS = [
     chunk({"content": [None, 3, {"type": "image_url"}, {"text": None}], "tool_calls": [None, {}, {"function": 1}]}),
     chunk({}, finish=""),
     chunk({}, finish="null"),
+    {"choices": {"0": None}},
+    chunk(True),
+    chunk(0),
+    chunk({"role": "tool", "content": "what the tool said"}),
+    {"choices": [{"index": "0", "delta": {}}]},
     {"error": None},
+    {"error": {}},
+    {"error": False},
     {"error": ""},
     {"usage": None},
     {"usage": {"completion_tokens": None, "prompt_tokens": "x", "prompt_tokens_details": 3}},
@@ -107,6 +115,20 @@ def test_content_may_be_a_list_of_parts() -> None:
     parts = [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}, {"type": "text", "text": "Hi"}, " you"]
     items, _ = read(chunk({"content": parts}, "stop"))
     assert (thought(items), spoken(items)) == ("hm", "Hi you")
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"0": {"delta": {"content": "Hi"}}},
+        {"delta": {"content": "Hi"}},
+        [{"index": "0", "delta": {"content": {"text": "Hi"}}}],
+        [{"delta": {"content": ["H", {"text": "i"}]}}],
+    ],
+)
+def test_choices_of_an_odd_make_are_read_all_the_same(choices: Any) -> None:
+    items, ending = read({"choices": choices}, chunk({}, "stop"))
+    assert (spoken(items), ending.outcome) == ("Hi", "complete")
 
 
 def test_only_the_first_of_several_choices_is_the_answer() -> None:
@@ -159,6 +181,8 @@ def test_a_usage_that_does_not_change_is_given_once() -> None:
         ([], "truncated", True),
         ([DONE], "complete", True),
         ([chunk({}, None), DONE], "complete", True),
+        (["[done]"], "complete", True),
+        (['"[DONE]"'], "complete", True),
         ([chunk({}, "stop")], "complete", False),
         ([chunk({}, "stop"), DONE], "complete", False),
         ([chunk({}, "quantum_flux"), DONE], "complete", False),
@@ -251,6 +275,11 @@ ERRORS = [
         SseEvent('{"choices":[{"delta":{},"finish_reason":"error","error":{"message":"died","code":502}}]}'),
         ProviderError("died", "", "502"),
     ),
+    (SseEvent('{"error":true,"message":"bad"}'), ProviderError("bad")),
+    (SseEvent('{"error":{"message":{"detail":[{"msg":"deep"}]}}}'), ProviderError("deep")),
+    (SseEvent('{"message":"Rate limit exceeded","request_id":"7"}'), ProviderError("Rate limit exceeded")),
+    (SseEvent("", "error"), ProviderError("the provider reported an error")),
+    (SseEvent('{"detail":"no"}', "ERROR"), ProviderError("no")),
     (SseEvent("", flaw="oversized"), ProviderError("the server sent a line that is too long to read", "protocol")),
 ]
 

@@ -34,7 +34,7 @@ def thought(items: list[Item]) -> str:
     return "".join(item.text for item in items if isinstance(item, Token) and item.reasoning)
 
 
-@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking", "reasoning_text", "reasoning_details"])
 def test_reasoning_fields_are_kept_apart_from_the_answer(field: str) -> None:
     items, ending = read(chunk({field: "plan", "content": None}), chunk({"content": "Hi"}, "stop"))
     assert items == [Token("plan", True), Token("Hi"), Finish("stop")]
@@ -55,6 +55,12 @@ THINKING = [
     ["◁think▷plan◁/think▷Hi"],
     ["<|begin_of_thought|>plan<|end_", "of_thought|>Hi"],
     ["<thi", "nk>pl", "an</", "think>", "Hi"],
+    ["<think time='3' x=y>plan</think >Hi"],
+    ["< think >plan</ think>Hi"],
+    ["<seed:think>plan</seed:think>Hi"],
+    ["<scratchpad>plan</scratchpad>Hi"],
+    ["<|thinking|>plan<|/thinking|>Hi"],
+    ["<|channel|>analysis<|mess", "age|>plan<|channel|>final<|message|>Hi"],
 ]
 
 
@@ -90,7 +96,22 @@ def test_the_option_yields_to_a_provider_that_separates_reasoning_itself() -> No
     assert (thought(items), spoken(items)) == ("plan", "Hi")
 
 
-@pytest.mark.parametrize("text", ["a < b", "x <", "1 <t 2", "<thin", "use `<think>` so", "a [x] <b>c</b>", "[", "</"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a < b",
+        "x <",
+        "1 <t 2",
+        "<thin",
+        "use `<think>` so",
+        "<think so> I",
+        "I <think x=",
+        "< the",
+        "a [x] <b>c</b>",
+        "[",
+        "</",
+    ],
+)
 def test_text_that_only_looks_like_a_reasoning_tag_is_spoken(text: str) -> None:
     for texts in ([text], list(text)):
         assert spoken(read(*map(say, texts), "[DONE]")[0]) == text
@@ -100,7 +121,26 @@ def test_text_that_only_looks_like_a_reasoning_tag_is_spoken(text: str) -> None:
 @settings(deadline=None)
 @given(
     st.lists(
-        st.sampled_from(["<think>", "</think>", "<", "th", "ink>", "a", " ", "\n", "`", "</", "[THINK]", "😀"]),
+        st.sampled_from(
+            [
+                "<think>",
+                "</think>",
+                "<",
+                "th",
+                "ink>",
+                "ink x",
+                "='1'>",
+                "a",
+                " ",
+                "\n",
+                "`",
+                "</",
+                "[THINK]",
+                "<|chan",
+                "nel|>",
+                "😀",
+            ]
+        ),
         max_size=12,
     )
 )

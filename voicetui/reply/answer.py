@@ -8,9 +8,10 @@ from typing import Literal, TypeAlias
 import httpx
 
 from voicetui.ports import ByteRead, Clock, StreamEnded, StreamItem, TokenRead
-from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, ProviderError, Token
+from voicetui.reply.deltas import DeltaReader, Ending, Finish, Item, Token
 from voicetui.reply.http_failures import Endpoint, server_words
-from voicetui.reply.sse import END_MARK, SniffingDecoder, SseEvent
+from voicetui.reply.provider_errors import ProviderError
+from voicetui.reply.sse import SniffingDecoder, SseEvent, is_end_mark
 from voicetui.reply.toolcalls import ToolCall
 from voicetui.reply.watchdog import Deadlines, Watchdog
 
@@ -27,7 +28,13 @@ class Answer:
     """
 
     def __init__(
-        self, target: Endpoint, emit: Callable[[StreamItem], None], clock: Clock, watch: Watchdog, limits: Deadlines
+        self,
+        target: Endpoint,
+        emit: Callable[[StreamItem], None],
+        clock: Clock,
+        watch: Watchdog,
+        limits: Deadlines,
+        starts_in_reasoning: bool = False,
     ) -> None:
         self.bytes_read = 0
         self.cut = False
@@ -37,7 +44,7 @@ class Answer:
         self._watch = watch
         self._limits = limits
         self._decoder = SniffingDecoder()
-        self._reader = DeltaReader()
+        self._reader = DeltaReader(starts_in_reasoning)
         self._content_type = ""
         self._lead = b""
         self._events = 0
@@ -87,7 +94,7 @@ class Answer:
             self._events += 1
             for item in self._reader.read(event):
                 self._item(item)
-            self._done_mark |= event.data.rstrip().rpartition("\n")[2].strip() == END_MARK
+            self._done_mark |= is_end_mark(event.data.rstrip().rpartition("\n")[2])
 
     def _item(self, item: Item) -> None:
         if isinstance(item, Token):

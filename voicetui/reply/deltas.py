@@ -8,13 +8,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from voicetui.reply.sse import END_MARK, SseEvent, parse_json, split_payloads
+from voicetui.reply.provider_errors import NO_WORDS, ProviderError, names_error, reported_error
+from voicetui.reply.sse import SseEvent, is_end_mark, parse_json, split_payloads
 from voicetui.reply.thinking import ThinkSplitter
 from voicetui.reply.toolcalls import ToolCall, ToolCallAssembler
 
 Outcome = Literal["complete", "truncated", "empty", "error"]
 
-_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text")
+_REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "reasoning_details")
 _REASONING_PARTS = ("thinking", "reasoning", "reasoning_content", "summary_text")
 
 
@@ -38,14 +39,6 @@ class Finish(msgspec.Struct, frozen=True):
     """The model stopped; given once per answer. Usage and `[DONE]` may still follow."""
 
     reason: str
-
-
-class ProviderError(msgspec.Struct, frozen=True):
-    """An error inside the stream, in the provider's words."""
-
-    message: str
-    kind: str = ""
-    code: str = ""
 
 
 Item = Token | Usage | Finish | ProviderError | ToolCall
@@ -92,7 +85,7 @@ class DeltaReader:
         if event.flaw == "oversized":
             return [self._fail(ProviderError("the server sent a line that is too long to read", "protocol"))]
         if not event.data.strip():
-            return []
+            return [self._fail(ProviderError(NO_WORDS))] if names_error(event.event) else []
         items: list[Item] = []
         for payload in split_payloads(event.data):
             try:
@@ -115,10 +108,10 @@ class DeltaReader:
     # -- one payload ----------------------------------------------------------------------------------------------
 
     def _payload(self, payload: str, event: SseEvent) -> list[Item]:
-        if payload.strip() == END_MARK:
+        if is_end_mark(payload):
             self._done_mark = True
             return self._settle(run_tools=True)
-        named_error = _names_error(event.event)
+        named_error = names_error(event.event)
         try:
             value = parse_json(payload)
         except ValueError:
@@ -142,7 +135,7 @@ class DeltaReader:
 
     def _document(self, document: dict[str, Any], kind: str) -> list[Item]:
         items: list[Item] = []
-        choices = document.get("choices")
+        choices = _listed(document.get("choices"))
         choice = self._pick(choices) if isinstance(choices, list) else None
         if choice is not None:
             items += self._answer_part(choice, whole=document.get("object") != "chat.completion.chunk")
@@ -152,7 +145,7 @@ class DeltaReader:
         if usage and usage != self.usage:
             self.usage = usage
             items.append(usage)
-        error = _error(document, kind) or (_error(choice, kind="") if choice else None)
+        error = reported_error(document, kind) or (reported_error(choice, kind="") if choice else None)
         if error:
             items.append(self._fail(error))
         reason = _reason(choice) if choice else None
@@ -167,7 +160,7 @@ class DeltaReader:
         for choice in choices:
             if not isinstance(choice, dict):
                 continue
-            index = choice.get("index") or 0
+            index = str(choice.get("index") or 0)
             if self._choice is None:
                 self._choice = index
             if index == self._choice:
@@ -195,6 +188,8 @@ class DeltaReader:
         return self._reasoning(document) + self._text_items(document.get("response"))
 
     def _message(self, message: dict[str, Any]) -> list[Item]:
+        if message.get("role") in ("tool", "function"):
+            return []  # what a tool said to the model
         items = self._reasoning(message)
         items += self._text_items(message.get("content"))
         items += self._text_items(message.get("refusal"))
@@ -297,6 +292,13 @@ class DeltaReader:
         return remarks
 
 
+def _listed(choices: Any) -> Any:
+    """Choices as a list, also from one alone or from an object with numbers for names."""
+    if not isinstance(choices, dict):
+        return choices
+    return [choices] if {"delta", "message", "text"} & choices.keys() else list(choices.values())
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
@@ -330,35 +332,6 @@ def _reason(choice: dict[str, Any]) -> str | None:
     if reason is None or reason is False or str(reason).strip().lower() in ("", "null", "none"):
         return None
     return str(reason)
-
-
-def _reports_failure(document: dict[str, Any]) -> bool:
-    return "code" in document or document.get("status") in ("error", "failed") or document.get("success") is False
-
-
-def _names_error(kind: str) -> bool:
-    return kind == "error" or kind.endswith(".error")
-
-
-def _error(document: dict[str, Any], kind: str) -> ProviderError | None:
-    """The error a payload reports, under any of the names in use; None if it reports none."""
-    error = document.get("error")
-    if not error and (_names_error(kind) or "error" in (document.get("object"), document.get("type"))):
-        error = document
-    if not error and kind == "message" and "choices" not in document and "done" not in document:
-        error = document.get("errors") or document.get("detail") or document.get("error_msg")
-        if not error and isinstance(document.get("message"), str) and _reports_failure(document):
-            error = document
-    if isinstance(error, list):
-        error = next((entry for entry in error if entry), None)
-    if not error:
-        return None
-    if not isinstance(error, dict):
-        return ProviderError(str(error))
-    category = _text(error.get("type")) or _text(error.get("status"))
-    code = "" if error.get("code") is None else str(error["code"])
-    message = _first(error, "message", "detail", "msg", "error")
-    return ProviderError(message or category or code or "the provider reported an error", category, code)
 
 
 def _usage(document: dict[str, Any]) -> Usage | None:

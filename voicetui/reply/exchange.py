@@ -26,6 +26,7 @@ class Backend(Protocol):
 
     clock: Clock
     deadlines: Deadlines
+    starts_in_reasoning: bool
 
     def target(self) -> Endpoint:
         """Where to send to."""
@@ -78,7 +79,7 @@ class Exchange:
 
     async def _attempt(self, target: Endpoint) -> None:
         watch = Watchdog(self._clock)
-        answer = Answer(target, self._emit, self._clock, watch, self._limits)
+        answer = Answer(target, self._emit, self._clock, watch, self._limits, self._backend.starts_in_reasoning)
         response: httpx.Response | None = None
         try:
             with watch.scope:

@@ -32,8 +32,9 @@ _WARM_MESSAGES = (Message("user", "Hi"),)
 class OpenAiTier:
     """Streams replies over HTTP/1.1 on connections that are kept alive.
 
-    ``extra`` goes into every request body as it is. ``deadlines`` bound each wait by ``clock``. ``reuse`` false closes
-    the connection after every answer, for servers that do so anyway. ``wall_time_s`` (Unix time) is only for
+    ``starts_in_reasoning`` is for models whose prompt template holds the opening ``<think>``: they send the closing one
+    alone. ``extra`` goes into every request body as it is. ``deadlines`` bound each wait by ``clock``. ``reuse`` false
+    closes the connection after every answer, for servers that do so anyway. ``wall_time_s`` (Unix time) is only for
     ``Retry-After`` dates of servers that send no date of their own. ``transport`` replaces the network in tests.
     A ``base_url`` that cannot be used raises ``StageError`` at the first request, not here.
     """
@@ -51,6 +52,7 @@ class OpenAiTier:
         api_key_env: str = "",
         max_tokens: int | None = 256,
         temperature: float | None = None,
+        starts_in_reasoning: bool = False,
         extra: Mapping[str, object] | None = None,
         deadlines: Deadlines | None = None,
         kind: str = "openai",
@@ -63,6 +65,7 @@ class OpenAiTier:
         self.model = model
         self.clock = clock
         self.deadlines = deadlines or Deadlines()
+        self.starts_in_reasoning = starts_in_reasoning
         self._base_url = base_url
         self._api_key = (api_key or "").strip() or None
         self._api_key_env = api_key_env

@@ -52,6 +52,11 @@ class EventDecoder(Protocol):
         """Take the end of the body and return what was still pending."""
 
 
+def is_end_mark(text: str) -> bool:
+    """Whether `text` is the end mark, also in small letters or in quotes."""
+    return text.strip().strip('"').upper() == END_MARK
+
+
 def parse_json(text: str) -> Any:
     """Parse JSON as leniently as is safe: raw control characters, NaN and lone surrogates pass.
 
@@ -79,7 +84,7 @@ def split_payloads(data: str) -> list[str]:
 def _is_whole(data: str) -> bool:
     """Whether `data` is the end mark or a JSON object or array (a bare number may lack its last digits)."""
     stripped = data.strip()
-    if stripped == END_MARK:
+    if is_end_mark(stripped):
         return True
     if not stripped.startswith(("{", "[")):
         return False

@@ -2,11 +2,28 @@
 
 import re
 
-_OPENING = ("<think>", "<thinking>", "<thought>", "<reasoning>", "[think]", "◁think▷", "<|begin_of_thought|>")
-_CLOSING = ("</think>", "</thinking>", "</thought>", "</reasoning>", "[/think]", "◁/think▷", "<|end_of_thought|>")
-_TAGS = _OPENING + _CLOSING
-_LONGEST = max(map(len, _TAGS))
-_TAG = re.compile("|".join(re.escape(tag) for tag in _TAGS), re.IGNORECASE)
+_NAMES = (
+    "think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "seed:think", "antthinking",
+)  # fmt: skip
+_OPENING = (
+    "[think]", "◁think▷", "<|begin_of_thought|>", "<|thinking|>", "<|channel|>analysis<|message|>",
+    "<|channel|>commentary<|message|>", "<|channel>thought",
+)  # fmt: skip
+_CLOSING = (
+    "[/think]", "◁/think▷", "<|end_of_thought|>", "<|/thinking|>", "<|channel|>final<|message|>", "<channel|>",
+)  # fmt: skip
+_FIXED = _OPENING + _CLOSING
+_ATTRIBUTES = r"""(?:\s+[\w-]{1,20}\s*=\s*(?:"[^"<>]{0,40}"|'[^'<>]{0,40}'|[\w.-]{1,40})){0,4}\s{0,4}"""
+_ELEMENT = rf"<\s{{0,4}}(?P<close>/?)\s{{0,4}}(?:{'|'.join(_NAMES)}){_ATTRIBUTES}>"
+_TAG = re.compile(rf"{_ELEMENT}|{'|'.join(map(re.escape, _FIXED))}", re.IGNORECASE)
+_NAME_BEGUN = re.compile(r"<\s{0,4}/?\s{0,4}(?P<name>[a-z:]{0,12})\Z")
+_ATTRIBUTE_BEGUN = re.compile(
+    rf"""<\s{{0,4}}/?\s{{0,4}}(?:{"|".join(_NAMES)}){_ATTRIBUTES}
+    (?:(?<=\s)[\w-]{{0,20}}\s*(?:=\s*(?:"[^"<>]{{0,40}}"?|'[^'<>]{{0,40}}'?|[\w.-]{{0,40}}))?)?\Z""",
+    re.VERBOSE,
+)
+_LONGEST = 400
+"""More characters than any tag has."""
 
 
 class ThinkSplitter:
@@ -36,7 +53,7 @@ class ThinkSplitter:
             if before == "`" and not self.reasoning:
                 continue
             self._add(pieces, text[position : match.start()])
-            self._switch(match.group().lower() in _OPENING)
+            self._switch(not match["close"] and match.group().lower() not in _CLOSING)
             position = match.end()
         self._add(pieces, text[position:cut])
         self._previous = text[cut - 1] if cut else self._previous
@@ -66,8 +83,18 @@ class ThinkSplitter:
 
 def _possible_tag(text: str) -> int:
     """Length of the longest tail of `text` that could grow into a tag."""
-    tail = text[-_LONGEST + 1 :].lower()
+    tail = text[-_LONGEST:].lower()
     for start, character in enumerate(tail):
-        if character in "<[◁" and any(tag.startswith(tail[start:]) and tag != tail[start:] for tag in _TAGS):
+        if character in "<[◁" and _is_begun(tail[start:]):
             return len(tail) - start
     return 0
+
+
+def _is_begun(text: str) -> bool:
+    """Whether more text could make `text` a tag."""
+    if any(tag.startswith(text) and tag != text for tag in _FIXED):
+        return True
+    named = _NAME_BEGUN.match(text)
+    if named:
+        return any(name.startswith(named["name"]) for name in _NAMES)
+    return _ATTRIBUTE_BEGUN.match(text) is not None
