@@ -149,6 +149,8 @@ def _other(path: Path) -> Iterator[tuple[int, int, Iterator[NDArray[Any]]]]:
         opened = soundfile.SoundFile(path)
     except soundfile.LibsndfileError as error:
         raise unreadable(error) from error
+    except TypeError as error:  # it takes the name's end for a sign that there is no header
+        raise SoundError(f"{path} is raw sound, which says nothing of its rate. Convert it to WAV") from error
     with opened as file:
         try:
             rate_hz = check_rate(file.samplerate)

@@ -11,6 +11,8 @@ from voicetui.ports import SoundError
 from voicetui.sound.rates import check_rate
 
 MOST_CHANNELS: Final = 64
+_IN_DS64: Final = 0xFFFF_FFFF
+"""The size of an RF64 file's samples that says: look into the chunk ds64 (EBU Tech 3306)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,7 @@ def wav_layout(path: Path, file: BinaryIO, size: int) -> WavLayout | None:
     if head[:4] not in (b"RIFF", b"RF64", b"BW64") or head[8:12] != b"WAVE":
         return None
     form = b""
+    large = 0
     place = 12
     while place + 8 <= size:
         file.seek(place)
@@ -48,13 +51,31 @@ def wav_layout(path: Path, file: BinaryIO, size: int) -> WavLayout | None:
         if name == b"data":
             if not form:
                 raise SoundError(f"{path} is a damaged WAV file: its samples come before their format. Export it again")
-            return _frames(path, file, size, form, place + 8, length)
+            return _frames(path, file, size, form, place + 8, large if length == _IN_DS64 and large else length)
         if name == b"fmt ":
             form = file.read(min(length, 40))
-        place += 8 + length + (length & 1)
+        if name == b"ds64" and length >= 16:
+            large = struct.unpack("<8xQ", file.read(16))[0]
+        place = _next_chunk(file, place + 8 + length)
     if form:
         _format(path, form)
     raise SoundError(f"{path} holds no sound: a WAV header without samples. Record it again, or choose another file")
+
+
+def _next_chunk(file: BinaryIO, end: int) -> int:
+    """Where the chunk after one that ends at ``end`` begins: at an even place, but some writers forget the pad."""
+    if end & 1:
+        file.seek(end)
+        following = file.read(9)
+        if following[:1] != b"\0" and _is_name(following[:4]) and not _is_name(following[1:5]):
+            return end
+        if following[:4] in (b"fmt ", b"data", b"LIST"):
+            return end
+    return end + (end & 1)
+
+
+def _is_name(name: bytes) -> bool:
+    return len(name) == 4 and all(32 <= byte < 127 for byte in name)
 
 
 def _format(path: Path, form: bytes) -> tuple[int, int, int, int, int]:
@@ -83,7 +104,8 @@ def _frames(path: Path, file: BinaryIO, size: int, form: bytes, start: int, clai
     if not kind:
         return None
     widths = (4, 8) if kind == "float" else (1, 2, 3, 4)
-    if frame_bytes != width * channels or width not in widths or bits > 8 * width:
+    fits = bits == 0 or width == -(-bits // 8) or (width == 4 and bits > 16)  # 20 or 24 bits may lie in four bytes
+    if frame_bytes != width * channels or width not in widths or bits > 8 * width or not fits:
         raise SoundError(
             f"{path}: its header contradicts itself ({channels} channels of {bits} bits in {frame_bytes} bytes). "
             "Export it again as 16-bit PCM"
@@ -105,7 +127,7 @@ def _frames(path: Path, file: BinaryIO, size: int, form: bytes, start: int, clai
 
 def _chunks_follow(file: BinaryIO, place: int, size: int) -> bool:
     """Whether well-formed chunks or a known tag follow up to the end: then the header is right about the samples."""
-    place += place & 1
+    place = _next_chunk(file, place)
     file.seek(place)
     if file.read(3) in (b"TAG", b"ID3"):
         return True
@@ -115,7 +137,7 @@ def _chunks_follow(file: BinaryIO, place: int, size: int) -> bool:
         if len(head) < 8:
             return size - place <= 1
         name, length = struct.unpack("<4sI", head)
-        if not all(32 <= byte < 127 for byte in name) or place + 8 + length > size:
+        if not _is_name(name) or place + 8 + length > size:
             return False
-        place += 8 + length + (length & 1)
+        place = _next_chunk(file, place + 8 + length)
     return True
