@@ -107,6 +107,10 @@ class TestRepetition:
             "Thanks. Okay okay okay okay okay okay okay okay okay",
             "はい" * 9,
             "谢谢观看" * 6,
+            "you " * 9 + "okay then.",
+            "So I said " + "the " * 9 + "cat sat on the mat.",
+            "I'm sorry. " * 4 + "Goodbye.",
+            "Hello. " + "I'm going to go. " * 4 + "And then we left the house.",
         ],
     )
     def test_a_loop_is_degenerate_and_doubted_however_sure_the_model_is(self, text: str) -> None:

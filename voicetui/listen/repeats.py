@@ -56,17 +56,27 @@ def degenerate(text: str) -> bool:
     """Whether ``text`` is a loop by its structure alone, however it was spoken.
 
     So is a word eight times over, a phrase four times, marks without words three times ("... ... ..."), a syllable
-    stuttered eight times, or a text that zlib shrinks by more than ``MOST_COMPRESSION``.  "no no no" is not.
+    stuttered eight times, or a text that zlib shrinks by more than ``MOST_COMPRESSION``; also where something else
+    follows.  "no no no" is not.
     """
     words = words_of(text)
     if not words:
         return len(text.split()) >= 3
     if _STUTTER.search(text) or compression_ratio(text) > MOST_COMPRESSION:
         return True
-    tail = repeated_tail(words)
-    if tail is None:
-        return False
-    return tail.copies >= (_MOST_COPIES_OF_A_WORD if tail.period == 1 else _MOST_COPIES_OF_A_PHRASE)
+    return any(
+        _copies(words, period) >= (_MOST_COPIES_OF_A_WORD if period == 1 else _MOST_COPIES_OF_A_PHRASE)
+        for period in range(1, len(words) // _MOST_COPIES_OF_A_PHRASE + 1)
+    )
+
+
+def _copies(words: list[str], period: int) -> float:
+    """How often a unit of ``period`` words is said in a row, at most, wherever that is in ``words``."""
+    longest = run = 0
+    for word, after in zip(words, words[period:], strict=False):
+        run = run + 1 if word == after else 0
+        longest = max(longest, run)
+    return longest / period + 1
 
 
 def hurried_repeat(text: str, speech_ms: float, words_per_s: float) -> bool:
