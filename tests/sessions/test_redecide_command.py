@@ -203,3 +203,18 @@ def test_an_entry_that_lost_its_time_is_null_in_the_file(tmp_path: Path) -> None
     folder, wanted = written(tmp_path / "untimed", entries), tmp_path / "changes.json"
     assert redecided(str(folder), "--json", str(wanted)) == 1
     assert '"due_ms": null' in wanted.read_text("utf-8") and "NaN" not in wanted.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("least_doubt", 1e15), ("partial_every_ms", -1e308), ("cut_off_risk", -1e308), ("preroll_ms", -1)],
+)
+def test_rules_whose_recorded_numbers_cannot_be_are_refused_in_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, number: float
+) -> None:
+    first, *others = questions()
+    assert isinstance(first.body, SessionOpened)
+    config = {**first.body.config, "policy": {**first.body.config["policy"], name: number}}
+    damaged = msgspec.structs.replace(first, body=msgspec.structs.replace(first.body, config=config))
+    assert redecided(str(written(tmp_path / "20260101T000000Z-odd", [damaged, *others]))) == 1
+    assert f"cannot be: {name} is {number:g}" in capsys.readouterr().err

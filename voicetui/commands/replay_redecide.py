@@ -63,6 +63,7 @@ def _policy(recorded: Recorded) -> Policy:
     from voicetui.events.orders import IMPORTED
     from voicetui.journal.recorded import RecordedError
     from voicetui.rehearse.redecide.session import NoBeginning, recorded_policy
+    from voicetui.rehearse.redecide.settings import SettingError, check_recorded
 
     if recorded.opened is not None and recorded.opened.source == IMPORTED:
         raise RecordedError(
@@ -70,7 +71,9 @@ def _policy(recorded: Recorded) -> Policy:
             f"`voicetui replay {recorded.name} --rerun` holds it with this program."
         )
     try:
-        return recorded_policy(recorded.entries)
+        policy = recorded_policy(recorded.entries)
+        check_recorded(policy)
+        return policy
     except NoBeginning as error:
         raise RecordedError(
             f"{recorded.folder / 'journal.jsonl'} has lost how the session began, so nothing in it can be decided "
@@ -80,6 +83,11 @@ def _policy(recorded: Recorded) -> Policy:
         raise RecordedError(
             f"The rules' numbers in {recorded.folder / 'journal.jsonl'} are none of this version: {error}. "
             "Decide it again with the version that recorded it."
+        ) from error
+    except SettingError as error:
+        raise RecordedError(
+            f"The rules' numbers in {recorded.folder / 'journal.jsonl'} cannot be: {error}. The journal is damaged; "
+            f"`voicetui replay {recorded.name}` shows what is left."
         ) from error
 
 

@@ -65,11 +65,23 @@ def _checked(setting: str, field: str, text: str) -> object:
         value = getattr(msgspec.convert({field: _value(text)}, Policy), field)
     except msgspec.ValidationError as error:
         raise SettingError(f"--set {setting}: found {text!r}. Allowed: {_allowed(field)}.") from error
-    numbers = value if isinstance(value, tuple) else (value,)
-    for number in numbers:
-        if isinstance(number, (int, float)) and not isinstance(number, bool):
-            _check_number(setting, field, float(number))
+    for number in _numbers(value):
+        if wanted := _wanted(field, number):
+            raise SettingError(f"--set {setting}: {wanted}.")
     return value
+
+
+def check_recorded(policy: Policy) -> None:
+    """Raises ``SettingError`` for recorded numbers that no rule can decide by, as in a damaged journal."""
+    for field in fields():
+        for number in _numbers(getattr(policy, field)):
+            if wanted := _wanted(field, number):
+                raise SettingError(f"{field} is {number:g}, {wanted}")
+
+
+def _numbers(value: object) -> list[float]:
+    values = value if isinstance(value, tuple) else (value,)
+    return [float(each) for each in values if isinstance(each, (int, float)) and not isinstance(each, bool)]
 
 
 def _allowed(field: str) -> str:
@@ -81,16 +93,18 @@ def _allowed(field: str) -> str:
     return {bool: "true or false", int: "a whole number", float: "a number"}.get(hint, "a text")
 
 
-def _check_number(setting: str, field: str, number: float) -> None:
+def _wanted(field: str, number: float) -> str:
+    """What number is wanted instead, "" where this one will do."""
     if not math.isfinite(number):
-        raise SettingError(f"--set {setting}: a finite number is needed.")
+        return "a finite number is needed"
     low, high = _BETWEEN.get(field, (0.0, math.inf))
     if field in _BETWEEN and not low < number < high:
-        raise SettingError(f"--set {setting}: allowed is more than {low:g} and less than {high:g}.")
+        return f"allowed is more than {low:g} and less than {high:g}"
     if number < 0 and field not in _BELOW_ZERO:
-        raise SettingError(f"--set {setting}: allowed is 0 or more.")
+        return "allowed is 0 or more"
     if number == 0 and field in _ABOVE_ZERO:
-        raise SettingError(f"--set {setting}: allowed is more than 0.")
+        return "allowed is more than 0"
+    return ""
 
 
 def _value(text: str) -> object:
