@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 
 from tests.adapters.playing import BASIS, HandClock
 from voicetui.events.base import Fact
@@ -96,6 +97,22 @@ def test_a_chunk_at_another_rate_than_the_description_says_is_brought_to_it() ->
 def test_a_wav_header_is_never_played(channels: int) -> None:
     sound = np.full(4_410, 0.7, np.float32)
     chunk = SimpleNamespace(sample_rate=22_050, audio_int16_bytes=wav_bytes(sound, 22_050, channels))
+    (piece,) = voice_of(Engine(chunk)).synthesize("steady")
+    assert len(piece) == len(sound)
+    assert np.ptp(piece) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"), [("PCM_U8", None), ("PCM_24", None), ("FLOAT", None), ("PCM_16", "streamed")]
+)
+def test_a_wav_of_any_kind_in_a_chunk_is_sound_and_its_header_is_not(kind: str, sizes: str | None) -> None:
+    sound = np.full(4_410, 0.7, np.float32)
+    file = io.BytesIO()
+    soundfile.write(file, sound, 22_050, kind, format="WAV")
+    wrapped = bytearray(file.getvalue())
+    if sizes:
+        wrapped[4:8] = wrapped[40:44] = b"\xff" * 4
+    chunk = SimpleNamespace(sample_rate=22_050, audio_int16_bytes=bytes(wrapped))
     (piece,) = voice_of(Engine(chunk)).synthesize("steady")
     assert len(piece) == len(sound)
     assert np.ptp(piece) == 0.0

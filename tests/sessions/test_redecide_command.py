@@ -207,7 +207,7 @@ def test_an_entry_that_lost_its_time_is_null_in_the_file(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("least_doubt", 1e15), ("partial_every_ms", -1e308), ("cut_off_risk", -1e308), ("preroll_ms", -1)],
+    [("least_doubt", 1e15), ("partial_every_ms", -1e308), ("cut_off_risk", -1e308), ("preroll_ms", 1e308)],
 )
 def test_rules_whose_recorded_numbers_cannot_be_are_refused_in_words(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, number: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -51,6 +52,16 @@ def open_sound(path: Path) -> Iterator[SoundFile]:
             return
     with _other(path) as (rate_hz, channels, other):
         yield SoundFile(path, rate_hz, channels, None, "", _checked(path, rate_hz, other))
+
+
+def wav_in_memory(data: bytes, name: str) -> tuple[NDArray[Any], int]:
+    """float [n, channels] in -1..1 of a WAV file's bytes, and its rate. ``name`` stands for it in a ``SoundError``."""
+    file = io.BytesIO(data)
+    layout = wav_layout(Path(name), file, len(data))
+    if layout is None:
+        raise SoundError(f"{name} is a WAV file of a kind that cannot be read: its samples are compressed")
+    pieces = list(_wav_pieces(file, layout))
+    return np.concatenate(pieces) if pieces else np.zeros((0, layout.channels)), layout.rate_hz
 
 
 @contextmanager

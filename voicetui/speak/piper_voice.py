@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import inspect
-import io
 import re
 import unicodedata
-import wave
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +14,7 @@ import numpy as np
 import soxr
 
 from voicetui.ports import Clock, PcmFloat, StageError
+from voicetui.sound.pieces import wav_in_memory
 from voicetui.sound.rates import to_mono
 from voicetui.speak.audible import AUDIBLE_RMS, hop_levels
 from voicetui.speak.piper_model import WANTED, load_engine, one_line, read_description
@@ -225,11 +224,11 @@ def samples_of(chunk: Any, rate_hz: int) -> PcmFloat:
             break
     if isinstance(sound, bytes | bytearray | memoryview):
         raw = bytes(sound)
-        if raw[:4] == b"RIFF" and raw[8:12] == b"WAVE":
-            with wave.open(io.BytesIO(raw)) as file:
-                chunk_hz, channels = file.getframerate(), file.getnchannels()
-                raw = file.readframes(file.getnframes())
-        sound = np.frombuffer(raw[: len(raw) // 2 * 2], np.dtype("<i2"))
+        if raw[:4] in (b"RIFF", b"RF64") and raw[8:12] == b"WAVE":
+            frames, chunk_hz = wav_in_memory(raw, "a chunk of Piper's")
+            sound, channels = frames.mean(axis=1).astype(np.float32), 1
+        else:
+            sound = np.frombuffer(raw[: len(raw) // 2 * 2], np.dtype("<i2"))
     array = np.atleast_1d(np.asarray(sound).squeeze())
     if channels > 1 and array.ndim == 1:
         array = array[: len(array) // channels * channels].reshape(-1, channels)

@@ -26,6 +26,7 @@ Stage = Literal[
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
+_FAR_MS = 1e12
 _PROMPT_MS = 2.0
 """A stage that begins this soon after an input arrived was waiting for that one."""
 
@@ -129,4 +130,5 @@ def _clip(us: int, low: int, high: int) -> int:
 
 
 def _us(ms: float) -> int:
-    return round(ms * 1000)
+    """Whole microseconds; of a time that cannot be, as in a damaged journal, the furthest there is."""
+    return round(max(-_FAR_MS, min(_FAR_MS, ms)) * 1000)

@@ -16,6 +16,7 @@ HEARD = ("quick_pauses",)
 
 _BELOW_ZERO = ("clear_logprob",)
 _BETWEEN = {"cut_off_risk": (0.0, 1.0), "least_doubt": (0.0, 0.5)}
+_MOST = 1e9
 _ABOVE_ZERO = ("score_weight", "words_odds")
 
 
@@ -75,7 +76,7 @@ def check_recorded(policy: Policy) -> None:
     """Raises ``SettingError`` for recorded numbers that no rule can decide by, as in a damaged journal."""
     for field in fields():
         for number in _numbers(getattr(policy, field)):
-            if wanted := _wanted(field, number):
+            if wanted := _wanted(field, number) or ("" if abs(number) <= _MOST else f"allowed is up to {_MOST:g}"):
                 raise SettingError(f"{field} is {number:g}, {wanted}")
 
 
