@@ -27,6 +27,8 @@ def main(argv: Sequence[str] | None = None) -> NoReturn:
     streams.make_usable()
     try:
         status = run(argv)
+    except KeyboardInterrupt:  # while the command was still being looked for
+        status = 1
     except Exception as error:
         say(f"voicetui: {streams.mistake_text(error)}")
         status = 1

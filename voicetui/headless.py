@@ -14,7 +14,7 @@ from voicetui.config import Config
 from voicetui.duplex import duplex_text
 from voicetui.events import Entry
 from voicetui.events.orders import IMPORTED, EndTurn, Reject
-from voicetui.events.session import Fault, Ready, SessionOpened, StopAsked
+from voicetui.events.session import NOT_STARTED, Fault, Ready, SessionOpened, StopAsked
 from voicetui.events.sound import DeviceLost, DeviceOpened
 from voicetui.keeping import keep_house
 from voicetui.runtime.clock import SystemClock
@@ -199,7 +199,9 @@ def _failed(entries: Sequence[Entry]) -> bool:
     """Whether something was asked of the session that it could not do: hear, answer, or record."""
     for entry in entries:
         match entry.body:
-            case DeviceLost() | Fault(stage="record") | EndTurn(outcome="failed"):
+            case DeviceLost() | Fault(stage="record") | EndTurn(outcome="failed") | Reject(reason="failed"):
+                return True
+            case StopAsked(why=why) if why == NOT_STARTED:
                 return True
     return False
 

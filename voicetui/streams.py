@@ -42,6 +42,13 @@ def talk_to(descriptor: int, *, close: bool = False) -> Talk:
     return Talk(io.BufferedWriter(raw), encoding="utf-8", errors="replace", line_buffering=True)
 
 
+def sink_to(path: Path | None) -> int:
+    """A descriptor that adds to a log (mode 0600); to nowhere without one, and where it cannot be opened."""
+    with suppress(OSError):
+        return os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    return os.open(os.devnull, os.O_WRONLY)
+
+
 def make_usable() -> None:
     """Make the three standard streams such that the program can go on whatever becomes of them.
 

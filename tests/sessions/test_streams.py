@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from voicetui.cli import main
-from voicetui.events.orders import EndTurn
-from voicetui.events.session import Fault
+from voicetui.events.orders import EndTurn, Reject
+from voicetui.events.session import NOT_STARTED, Fault, StopAsked
 from voicetui.events.sound import DeviceLost
 from voicetui.headless import Teller, _failed
 from voicetui.runtime.log import log_to, native_chatter_to, stop_logging
@@ -88,6 +88,10 @@ def test_turns_that_cannot_be_told_are_not_told_and_the_session_hears_of_it_once
         (DeviceLost("input", "mic", "unplugged"), True),
         (Fault("record", "the disk is full"), True),
         (Fault("score", "no model"), False),
+        (Reject(1, "failed", "the recogniser"), True),
+        (Reject(1, "noise"), False),
+        (StopAsked(NOT_STARTED), True),
+        (StopAsked("signal"), False),
     ],
 )
 def test_a_session_that_did_not_hear_answer_or_record_has_failed(body: object, failed: bool) -> None:

@@ -96,7 +96,7 @@ def _called_wrong(arguments: argparse.Namespace) -> str:
 
 
 def _send(session: Recorded, arguments: argparse.Namespace) -> bool:
-    from voicetui.share.collector import CollectorError, send
+    from voicetui.share.collector import CollectorError, send, shown
     from voicetui.share.otlp import requests
 
     try:
@@ -104,7 +104,7 @@ def _send(session: Recorded, arguments: argparse.Namespace) -> bool:
     except CollectorError as error:
         print(f"voicetui: {error}", file=sys.stderr)
         return False
-    print(f"{count} spans of {session.name} sent to {arguments.to}", file=sys.stderr)
+    print(f"{count} spans of {session.name} sent to {shown(arguments.to)}", file=sys.stderr)
     return True
 
 

@@ -148,7 +148,11 @@ class MicTested(Fact, frozen=True):
     on: bool
 
 
+NOT_STARTED = "it could not start"
+"""Why a session ends that was never ready."""
+
+
 class StopAsked(Fact, frozen=True):
-    """The session is to end. ``why``: "user", "finished" (the source ran out), "signal" or "seconds"."""
+    """The session is to end. ``why``: "user", "finished" (the source ran out), "signal", "seconds", ``NOT_STARTED``."""
 
     why: str

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from voicetui.streams import talk_to
+from voicetui.streams import sink_to, talk_to
 
 
 class _LogFile(logging.FileHandler):
@@ -62,7 +62,7 @@ def native_chatter_to(path: Path | None) -> Iterator[None]:
     """
     sys.stderr.flush()
     kept = os.dup(2)
-    sink = _sink(path)
+    sink = sink_to(path)
     python_stderr = sys.stderr
     os.dup2(sink, 2)
     os.close(sink)
@@ -74,9 +74,3 @@ def native_chatter_to(path: Path | None) -> Iterator[None]:
         sys.stderr = python_stderr
         os.dup2(kept, 2)
         os.close(kept)
-
-
-def _sink(path: Path | None) -> int:
-    with suppress(OSError):
-        return os.open(path or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    return os.open(os.devnull, os.O_WRONLY)

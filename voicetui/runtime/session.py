@@ -16,7 +16,7 @@ import anyio
 from voicetui.conversation.decide import decide
 from voicetui.conversation.state import State
 from voicetui.events import AnyFact, AnyOrder, Entry, Fact, Order
-from voicetui.events.session import Fault, Ready, SessionClosed, SessionOpened, StopAsked
+from voicetui.events.session import NOT_STARTED, Fault, Ready, SessionClosed, SessionOpened, StopAsked
 from voicetui.events.sound import DeviceLost
 from voicetui.journal.append import Journal
 from voicetui.ports import Clock, SoundError, StageError
@@ -97,7 +97,7 @@ class Session(Generic[SoundT]):
                 await self._make_ready()
         except Exception as error:
             self._failed("speaker", error)
-            self.post(StopAsked("it could not start"))
+            self.post(StopAsked(NOT_STARTED))
 
     async def _make_ready(self) -> None:
         hands = self._hands

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import unquote
@@ -21,6 +22,8 @@ HEADERS_VARIABLE: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 exporter reads them."""
 _PATH: Final = "/v1/traces"
 _TIMEOUT_S: Final = 15.0
+_LEAST_KEY: Final = 6
+"""Shorter headers hold no key, and may be anywhere in a sentence."""
 
 
 class CollectorError(Exception):
@@ -30,9 +33,31 @@ class CollectorError(Exception):
 def send(requests: Iterable[dict[str, Any]], url: str, transport: httpx.BaseTransport | None = None) -> int:
     """Send the messages one after another; how many spans were taken. Raises ``CollectorError``.
 
-    ``url`` without a path gets the standard one, /v1/traces.
+    ``url`` without a path gets the standard one, /v1/traces. No error repeats a key, whoever quotes it.
     """
-    address = _address(url)
+    try:
+        return _send(requests, _address(url), transport)
+    except CollectorError as error:
+        raise CollectorError(_without_keys(f"{error}")) from None
+
+
+def shown(url: str) -> str:
+    """The address without user, password and the values of its parameters."""
+    return re.sub(r"([?&][^=&\s#]+=)[^&\s#\"']+", r"\1***", re.sub(r"//[^/\s@]*@", "//***@", url))
+
+
+def _without_keys(text: str) -> str:
+    try:
+        values = tuple(_headers().values())
+    except CollectorError:
+        values = ()
+    for value in values:
+        for key in (value, value.rpartition(" ")[2]):
+            text = text.replace(key, "***") if len(key) >= _LEAST_KEY else text
+    return shown(text)
+
+
+def _send(requests: Iterable[dict[str, Any]], address: httpx.URL, transport: httpx.BaseTransport | None) -> int:
     sent = 0
     as_protobuf = False
     with httpx.Client(timeout=_TIMEOUT_S, headers=_headers(), transport=transport) as client:
@@ -109,7 +134,11 @@ def _address(url: str) -> httpx.URL:
 
 def _headers() -> dict[str, str]:
     pairs = (pair.partition("=") for pair in os.environ.get(HEADERS_VARIABLE, "").split(","))
-    return {unquote(name.strip()): unquote(value.strip()) for name, sign, value in pairs if sign and name.strip()}
+    headers = {unquote(name.strip()): unquote(value.strip()) for name, sign, value in pairs if sign and name.strip()}
+    for name, value in headers.items():
+        if not (f"{name}{value}".isascii() and f"{name}{value}".isprintable()):
+            raise CollectorError(f"A header in {HEADERS_VARIABLE} holds characters that none can have. Write it anew.")
+    return headers
 
 
 def _protobuf(request: dict[str, Any], address: httpx.URL) -> bytes:

@@ -10,6 +10,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from voicetui.streams import sink_to
+
 _STREAMS = ("__stdout__", "__stderr__")
 
 
@@ -17,16 +19,16 @@ _STREAMS = ("__stdout__", "__stderr__")
 def quiet(log: Path | None) -> Iterator[TextIO]:
     """Yield the terminal as a text stream of its own; whatever else is written to descriptors 1 and 2 goes to ``log``.
 
-    Without a log it goes nowhere.  The terminal is where descriptor 1 leads, or 2 if only that is one (a browser's is
-    a pipe); ``sys.__stdout__`` and
-    ``sys.__stderr__``, which the framework writes to and asks for the terminal's size, lead there meanwhile.  Children
-    inherit the log.  Everything is put back at the end.  Raises ``OSError`` if the log cannot be opened.
+    Without a log, or where it cannot be opened, it goes nowhere.  The terminal is where descriptor 1 leads, or 2 if
+    only that is one (a browser's is a pipe); ``sys.__stdout__`` and ``sys.__stderr__``, which the framework writes to
+    and asks for the terminal's size, lead there meanwhile.  Children
+    inherit the log.  Everything is put back at the end.
     """
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()
     with ExitStack() as after:
-        sink = os.open(log or os.devnull, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        sink = sink_to(log)
         after.callback(os.close, sink)
         source = 2 if os.isatty(2) and not os.isatty(1) else 1
         terminal = os.fdopen(os.dup(source), "w", encoding="utf-8", errors="replace")
