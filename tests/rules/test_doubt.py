@@ -35,6 +35,12 @@ class TestInventedText:
     def test_a_stock_phrase_that_was_really_spoken_is_believed(self, text: str) -> None:
         assert doubt(text, evidence(speech_ms=2500.0)) == ""
 
+    def test_a_stock_phrase_in_less_time_than_it_takes_to_say_is_invented(self) -> None:
+        assert doubt("Thank you.", evidence(speech_ms=192.0)) == "invented"
+        assert doubt("Thank you.", evidence(speech_ms=288.0)) == ""
+        assert doubt("Bye.", evidence(speech_ms=128.0)) == ""
+        assert doubt("Not now.", evidence(speech_ms=192.0)) == ""
+
     @pytest.mark.parametrize("no_speech", [0.53, 0.46])
     def test_thank_you_is_believed_up_to_the_doubtful_no_speech_seen_on_spoken_ones(self, no_speech: float) -> None:
         assert doubt("Thank you.", evidence(no_speech=no_speech, logprob=-0.68, speech_ms=450.0)) == ""

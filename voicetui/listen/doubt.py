@@ -46,8 +46,9 @@ _ANNOTATION = re.compile(r"\s*[\[(*♪（【].*[\])*♪）】]\s*", re.DOTALL)
 class DoubtLimits:
     """The limits of the rule; the defaults sit between the groups of the table above.
 
-    ``logprob_one``, ``logprob_few`` and ``logprob_many`` are for transcripts of one word, of two or three, and of more:
-    a mean over few tokens says little.
+    ``stock_words_per_s``: "thank you" really said took 480 ms of speech at least (five voices); over a "hey" of 190 ms
+    it was invented. ``logprob_one``, ``logprob_few`` and ``logprob_many`` are for transcripts of one word, of two or
+    three, and of more: a mean over few tokens says little.
     """
 
     least_speech_ms: float = 64.0
@@ -58,6 +59,7 @@ class DoubtLimits:
     logprob_few: float = -1.25
     logprob_many: float = -0.9
     words_per_s: float = 8.0
+    stock_words_per_s: float = 4.5
     repeats_per_s: float = 6.0
 
 
@@ -82,6 +84,8 @@ def doubt(text: str, evidence: Evidence, limits: DoubtLimits | None = None, hot_
         return INVENTED
     if spoken_ms is not None and len(words) > 3 + limits.words_per_s * spoken_ms / 1000:
         return INVENTED
+    if spoken_ms is not None and _is_stock(words) and len(words) > 1 + limits.stock_words_per_s * spoken_ms / 1000:
+        return INVENTED
     if spoken_ms is None and hot_words and set(words) <= set(words_of(hot_words)):
         return INVENTED
     return UNSURE if evidence.logprob is not None and evidence.logprob < _least_logprob(len(words), limits) else ""
@@ -96,10 +100,14 @@ def _sounds_empty(words: list[str], evidence: Evidence, limits: DoubtLimits) -> 
     """Whether Whisper itself heard no speech; the more speech the detector found, the surer it has to be."""
     if evidence.no_speech is None:
         return False
-    limit = limits.no_speech_stock if " ".join(words) in STOCK_PHRASES else limits.no_speech
+    limit = limits.no_speech_stock if _is_stock(words) else limits.no_speech
     if evidence.speech_ms is not None and evidence.speech_ms >= limits.short_speech_ms:
         limit = (1.0 + limit) / 2
     return evidence.no_speech > limit
+
+
+def _is_stock(words: list[str]) -> bool:
+    return " ".join(words) in STOCK_PHRASES
 
 
 def _least_logprob(words: int, limits: DoubtLimits) -> float:
