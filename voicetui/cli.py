@@ -255,11 +255,8 @@ def _screen(arguments: argparse.Namespace, config: Config, choice: Choice, notic
     from voicetui.progress import pull_missing
     from voicetui.serve import NOTICE, served
 
-    if not served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print(
-            "voicetui: this is no terminal, so there is no screen. Use --headless, or `voicetui run INPUT...`.",
-            file=sys.stderr,
-        )
+    if not served() and (why := streams.no_screen()):
+        say(f"voicetui: {why} Use --headless, or `voicetui run INPUT...`.")
         return 2
     from voicetui.screen import show
 

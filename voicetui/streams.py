@@ -72,6 +72,15 @@ def make_usable() -> None:
     sys.stderr = talk
 
 
+def no_screen() -> str:
+    """Why there can be no screen here, as a sentence; "" where there can be one."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return "this is no terminal, so there is no screen."
+    if os.environ.get("TERM") == "dumb":
+        return "this terminal draws no screen (TERM is dumb)."
+    return ""
+
+
 def ended(status: int) -> int:
     """The exit status, once standard output has taken everything: 1 where it cannot."""
     try:

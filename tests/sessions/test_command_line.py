@@ -14,6 +14,7 @@ import pytest
 
 from voicetui.cli import run
 from voicetui.ports import SoundError
+from voicetui.streams import no_screen
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIPS = ROOT / "assets" / "clips"
@@ -89,6 +90,13 @@ def test_a_name_is_shown_in_a_message_and_not_obeyed(
     assert run([*words, "no\x1b]0;t\x07\x9b2J\u202ewhere"]) in (1, 2)
     told = capsys.readouterr().err
     assert "where" in told and not set(told) & set("\x1b\x07\x9b\u202e")
+
+
+def test_a_terminal_that_draws_no_screen_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert "TERM is dumb" in no_screen()
 
 
 def test_a_wrong_configuration_names_file_and_key(tmp_path: Path) -> None:

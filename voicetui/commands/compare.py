@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voicetui.streams import no_screen
 from voicetui.talk import say
 
 if TYPE_CHECKING:
@@ -79,8 +80,8 @@ def _refusal(arguments: argparse.Namespace) -> str:
     wrong = target_refused(Path(arguments.json)) if arguments.json not in (None, "-") else ""
     if wrong:
         return wrong
-    if arguments.screen and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return "this is no terminal, so there is no screen. Leave out --screen: the comparison is printed."
+    if arguments.screen and (why := no_screen()):
+        return f"{why} Leave out --screen: the comparison is printed."
     return ""
 
 

@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from voicetui.streams import no_screen
+from voicetui.talk import say
+
 if TYPE_CHECKING:
     from voicetui.journal.recorded import Recorded
 
@@ -31,8 +34,8 @@ def command(arguments: argparse.Namespace) -> int:
         return _tell(open_recorded(folder), json_file)
     from voicetui.serve import served
 
-    if not served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print("voicetui: this is no terminal, so there is no screen. Use --headless.", file=sys.stderr)
+    if not served() and (why := no_screen()):
+        say(f"voicetui: {why} Use --headless.")
         return 2
     from voicetui.replaying import show_replay
 

@@ -12,6 +12,8 @@ from voicetui.journal.listing import Listed, cache_file, list_sessions
 from voicetui.journal.recorded import RecordedError
 from voicetui.journal.shelf import change_tags, restore_session, trash_session, trashed
 from voicetui.journal.sift import Order, Wanted
+from voicetui.streams import no_screen
+from voicetui.talk import say
 from voicetui.tui.sessions_app import run_sessions
 
 
@@ -45,8 +47,8 @@ class RecordingsShelf:
 
 def show(recordings: Path, wanted: Wanted, order: Order, config: str | None) -> int:
     """Show the screen until its user leaves; the exit status."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        print("voicetui: this is no terminal, so there is no screen. Leave out --screen.", file=sys.stderr)
+    if why := no_screen():
+        say(f"voicetui: {why} Leave out --screen.")
         return 2
     shelf, chosen = RecordingsShelf(recordings, wanted), ""
     shelf.look()
