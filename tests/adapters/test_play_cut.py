@@ -19,9 +19,11 @@ from voicetui.events.speak import (
     PlaybackFinished,
     PlaybackPaused,
 )
+from voicetui.reply.speakable import Speakable
 from voicetui.speak.play import CUT_PATIENCE_MS
 from voicetui.speak.scripted import ScriptedVoice
 from voicetui.speak.synthesize import SynthesizedClause
+from voicetui.speak.words import count_words
 
 # ---- cut
 
@@ -162,6 +164,28 @@ def test_heard_text_is_the_models_text_though_other_words_were_said() -> None:
     bench.player.cut(Cut(BASIS))
     bench.run_dry()
     assert bench.cut_fact().heard_text == "It costs **$49**"
+
+
+WRITTEN = ("Dr. Lee costs **$49.99** at 3:30 pm, ", "that is 1,200.50 kg, i.e. 5% more; ", "see `example.com` 😀 now.")
+
+
+def test_a_cut_at_any_moment_leaves_the_reply_up_to_a_whole_written_word() -> None:
+    whole, before = "".join(WRITTEN), ""
+    sayer = Speakable()
+    spoken = [sayer.spoken(text) for text in WRITTEN]
+    length_ms = 150.0 * count_words(" ".join(spoken))
+    for at_ms in np.arange(0.0, length_ms + 200, 95.0):
+        bench = Bench(word_ms=150.0)
+        for clause, text in enumerate(WRITTEN):
+            bench.play(text, clause, spoken=spoken[clause])
+        bench.run(at_ms, block_ms=20.0)
+        bench.player.cut(Cut(BASIS))
+        bench.run_dry()
+        heard = bench.cut_fact().heard_text
+        assert whole.startswith(heard) and heard.startswith(before)
+        assert not heard or not whole[len(heard) :][:1].strip(), "not in the middle of a word"
+        before = heard
+    assert before == whole
 
 
 def test_nothing_of_a_cut_reply_is_heard_in_the_next_one() -> None:

@@ -7,7 +7,15 @@ import random
 import pytest
 
 from tests.sessions.devices import NamedSpeaker
-from tests.sessions.stage import Heard, InlineWorker, SlowWorker, Stage, assert_ended_in_order, twin_stage
+from tests.sessions.stage import (
+    Heard,
+    InlineWorker,
+    SlowWorker,
+    Stage,
+    WatchedTier,
+    assert_ended_in_order,
+    twin_stage,
+)
 from tests.sessions.test_cancelling import assert_cancelled_for_good
 from tests.sessions.test_purity import assert_decided_again
 from voicetui.events import Fact
@@ -112,6 +120,15 @@ def made_up(seeded: random.Random) -> Stage:
     return stage
 
 
+def assert_roles_take_turns(stage: Stage) -> None:
+    """Whatever failed or was cut, user and assistant alternate in every request, and none of them says nothing."""
+    assert isinstance(stage.tier, WatchedTier)
+    for messages in stage.tier.asked:
+        roles = [message.role for message in messages if message.role != "system"]
+        assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
+        assert all(message.text.strip() for message in messages)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_a_session_made_up_at_random_ends_in_order_and_answers_what_comes_last(seed: int) -> None:
     seeded = random.Random(seed)
@@ -121,6 +138,7 @@ def test_a_session_made_up_at_random_ends_in_order_and_answers_what_comes_last(s
     assert_ended_in_order(stage)
     assert_cancelled_for_good(stage)
     assert_decided_again(stage.entries)
+    assert_roles_take_turns(stage)
     assert stage.of(Commit)[-1].text == "at last"
     assert stage.outcomes[-1] in ("completed", "failed", "unanswered")
 
