@@ -152,7 +152,8 @@ def test_sound_cut_elsewhere_has_no_recorded_words() -> None:
 
 
 def test_speech_over_a_reply_counts_sooner() -> None:
-    said = asked((1000, 2200), (3100, 5000), texts=["What time is it?", "What is the weather like in Rome?"])
+    texts = ["What time is it?", "What is the weather like in Rome?"]
+    said = asked((1000, 2200), (3100, 5000), texts=texts, bid_words_ms=1500.0)
     recorded = spoken(said.entries, bid_long_ms=1000.0)
     assert recorded[1] == "what the speech over it was (bid) is decided 400 ms earlier"
     assert recorded[2].endswith("the reply would be given up at another time")

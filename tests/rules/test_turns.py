@@ -338,6 +338,21 @@ def test_long_speech_over_the_reply_is_a_bid_whatever_its_words() -> None:
     assert desk.last(Cut).basis == basis
 
 
+@pytest.mark.parametrize("doubt", ["", "no speech", "invented"])
+def test_long_speech_that_was_read_and_has_no_words_holds_the_reply_and_cuts_nothing(doubt: str) -> None:
+    desk = Desk()
+    basis = desk.turn("Why?", "The sky is blue because", " of scattering.")
+    start = desk.now_ms + 500
+    desk.starts(start)
+    desk.run_to(start + 500)
+    desk.words("Hm hm." if doubt else "", doubt=doubt)
+    desk.pauses(start + 3000)
+    assert not desk.all(Cut) and not desk.all(Resume)
+    desk.run_to(start + 3150)
+    desk.words("Hm hm." if doubt else "", doubt=doubt)
+    assert not desk.all(Cut) and desk.last(Resume).basis == basis
+
+
 def test_the_new_reply_waits_until_the_old_one_is_silent() -> None:
     desk = Desk()
     basis = desk.turn("Why?", "The sky is blue because", " of scattering.")

@@ -134,7 +134,7 @@ def test_a_door_that_no_detector_takes_for_speech_holds_the_reply_for_less_than_
     ("words", "long_ms"),
     [(words, 400) for words in ("mm-hmm", "Mm-hmm.", "yeah", "ok", "Okay, right.", "uh-huh", "I see", "")]
     + [(words, 400) for words in ("right", "mm", "Right, right, right, right.", "Mm-hmm, mm-hmm.", "Got it.", "go on")]
-    + [("mm-hmm", 120), ("", 120), ("yeah", 700), ("", 700), ("", 1200)],
+    + [("mm-hmm", 120), ("", 120), ("yeah", 700), ("", 700), ("", 1200), ("", 2000)],
 )
 def test_what_is_no_bid_leaves_the_reply_whole_and_no_turn_behind(words: str, long_ms: float) -> None:
     stage = typed_stage(SIX_SECONDS, (1000, 1000 + long_ms))

@@ -17,7 +17,7 @@ from tests.tui.test_sessions_screen import at_desk
 
 pytestmark = pytest.mark.anyio
 
-SIZES = [(20, 5), (1, 1), (200, 4), (5, 30), (80, 24)]
+SIZES = [(20, 5), (1, 1), (200, 4)]
 HOSTILE = (
     "A\x1b[2J \x1b]8;;http://x\x07link\x1b]8;;\x07 \x1bP1$r q\x1b\\ \x9b6n\x9d0;t\x9c \u202eevil\u2066 a\u200db "
     "Z" + "\u0301" * 300 + " t\ta\rb\x0bc " + "long" * 100
@@ -35,10 +35,10 @@ def hostile_comparison() -> AbstractAsyncContextManager[Any]:
 @pytest.mark.parametrize(
     ("open_it", "keys"),
     [
-        (lambda: on_stage(everywhere(HOSTILE)), ["", "question_mark", "escape", "p", "t"]),
-        (hostile_replay, ["", "e", "escape", "w"]),
+        (lambda: on_stage(everywhere(HOSTILE)), ["", "question_mark", "p"]),
+        (hostile_replay, ["", "e"]),
         (at_desk, ["", "down"]),
-        (hostile_comparison, ["", "tab", "d"]),
+        (hostile_comparison, ["", "d"]),
     ],
     ids=["live", "replay", "sessions", "compare"],
 )

@@ -69,7 +69,7 @@ def lasted(step: Step, purpose: str, due_ms: float) -> None:
         step.put(floor.changed(reply, quiet="paused"))
     elif purpose == "bid_words":
         partial_due(step, due_ms)
-    elif purpose == "bid_long":
+    elif purpose == "bid_long" and not utterance.wordless:
         bid(step)
 
 
@@ -79,6 +79,7 @@ def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
         step.utter(bid=True)
         return ""
     nothing = bool(fact.doubt) or not normalise_words(fact.text)
+    step.utter(wordless=nothing)
     asks_to_go_on = backchannel(fact.text) and not _answers(step, step.state.reply)
     if not nothing and not asks_to_go_on and (settles or _sure(fact)):
         bid(step)

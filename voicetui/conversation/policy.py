@@ -92,7 +92,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """A pause of speech over the reply is read once it is this long: what a quick ear takes for one is often no end.
     """
     bid_long_ms: float = 1400.0
-    """Speech over the reply for this long is a bid whatever its words."""
+    """Speech over the reply for this long is a bid whatever its words, unless it was read and had none."""
     give_back_ms: float = 1000.0
     """A reply that was held comes back this long after the speech over it, if it is still not known what was said."""
     gate_tail_ms: float = 150.0

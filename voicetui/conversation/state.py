@@ -68,6 +68,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     """What the current pause was last measured against."""
     bid: bool = False
     """Speech over the reply that was decided to be a bid for the floor."""
+    wordless: bool = False
+    """The newest transcript of speech over the reply had no words that anybody believes."""
     key_up: bool = False
     drafts: int = 0
     """Speculative generations started for it."""
