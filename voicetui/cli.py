@@ -46,7 +46,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.command(arguments))
     except (ConfigError, ModelError, RecordedError, SoundError, StageError, ScenarioError) as error:
-        say(f"voicetui: {error}")
+        remedy = getattr(error, "remedy", "")
+        end = f"{'' if f'{error}'.endswith(('.', '!', '?')) else '.'} {remedy}" if remedy else ""
+        say(f"voicetui: {error}{end}")
         return 2 if isinstance(error, ConfigError) else 1
     except KeyboardInterrupt:
         say("voicetui: interrupted")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from voicetui.cli import run
-from voicetui.ports import SoundError
+from voicetui.ports import SoundError, StageError
 from voicetui.streams import no_screen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,6 +153,15 @@ def test_a_staged_demo_says_staged_gap_on_every_line_and_in_the_end(tmp_path: Pa
     summary = json.loads((tmp_path / "out.json").read_text())
     assert summary["gap_ms"]["n"] == 0
     assert all(turn["staged"] for turn in summary["turns"])
+
+
+def test_what_to_do_next_is_told_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def broken(*_: object) -> int:
+        raise StageError("voice.onnx.json does not describe a voice", "Run `voicetui models pull`.")
+
+    monkeypatch.setattr("voicetui.doctor.examine", broken)
+    assert run(["doctor"]) == 1
+    assert "does not describe a voice. Run `voicetui models pull`." in capsys.readouterr().err
 
 
 def no_device() -> list[object]:
