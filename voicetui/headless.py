@@ -141,14 +141,17 @@ async def hold(
     if wired.folder is not None:
         print(f"Recording this session in {wired.folder} (--no-record turns that off).", file=sys.stderr)
     with settled(), native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
-        await _converse_aloud(wired, seconds, refused)
-        return _finish(wired, json_file, bool(refused), completed)
+        told = await _converse_aloud(wired, seconds, refused)
+        return _finish(wired, json_file, bool(refused) or not told, completed)
 
 
-async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence[str]) -> None:
+async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence[str]) -> bool:
+    """Whether every turn could be told on standard output."""
     session = wired.session
+    lost: list[OSError] = []
 
     def unheard(error: OSError) -> None:
+        lost.append(error)
         if isinstance(error, BrokenPipeError):
             print("voicetui: nobody reads standard output any more, so the session ends.", file=sys.stderr)
             session.post(StopAsked("signal"))
@@ -174,6 +177,7 @@ async def _converse_aloud(wired: Wired, seconds: float | None, refused: Sequence
     finally:
         if timer is not None:
             timer.cancel()
+    return not lost
 
 
 async def _stop_after(wired: Wired, seconds: float) -> None:
