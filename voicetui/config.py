@@ -50,6 +50,7 @@ class Conversation(_Table, frozen=True):
     system_prompt: str = "You are a helpful assistant."
     prewarm: bool = True
     prewarm_pauses: bool = False
+    prewarm_newest: bool = True
 
 
 class Audio(_Table, frozen=True):
@@ -166,6 +167,7 @@ class Config(_Table, frozen=True):
             system_prompt=self.conversation.system_prompt,
             prewarm=self.conversation.prewarm,
             prewarm_pauses=self.conversation.prewarm_pauses,
+            prewarm_newest=self.conversation.prewarm_newest,
             knowledge=self.knowledge.folder is not None,
             knowledge_passages=self.knowledge.passages,
             silence_ms=self.endpoint.silence_ms,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Container
 
 import msgspec
@@ -59,7 +58,6 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "") -> Tier:
             replies=table.replies or DEFAULT_REPLIES,
         )
     if table.kind == "local":
-        threads = table.threads or _local_threads()
         return LocalTier(
             clock,
             table.name,
@@ -68,7 +66,7 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "") -> Tier:
             system_prompt=system_prompt,
             max_tokens=table.max_tokens,
             temperature=table.temperature,
-            threads=threads,
+            threads=table.threads,
             extra=table.extra,
         )
     assert table.base_url is not None
@@ -84,8 +82,3 @@ def make_tier(table: TierTable, clock: Clock, system_prompt: str = "") -> Tier:
         starts_in_reasoning=table.starts_in_reasoning,
         extra=table.extra,
     )
-
-
-def _local_threads() -> int:
-    """Half of the cores, at most four: two llama.cpp threads on two busy cores wait for each other for seconds."""
-    return max(1, min(4, (os.cpu_count() or 2) // 2))

@@ -208,3 +208,13 @@ def test_at_a_pause_the_processor_can_be_left_to_the_final_transcript() -> None:
         desk.words(words)
     desk.pauses(desk.now_ms + 200)
     assert [why for why, _ in told(desk)] == ["speech", "words", "words"]
+
+
+def test_all_words_of_the_newest_partial_can_be_worked_ahead_on_though_the_last_may_change() -> None:
+    desk = Desk(prewarm_newest=True, prewarm_pauses=False)
+    desk.starts(1000)
+    for words in ("Tell me who I'll be.", "Tell me who Albert", "Tell me who Albert."):
+        desk.run_to(desk.now_ms + 800)
+        desk.words(words)
+    desk.pauses(desk.now_ms + 200)
+    assert told(desk) == [("speech", ""), ("words", "Tell me who I'll be"), ("words", "Tell me who Albert")]

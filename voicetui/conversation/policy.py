@@ -72,6 +72,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """In mode ``full``, tiers work ahead on the next prompt while the user speaks, and while nobody does."""
     prewarm_pauses: bool = True
     """They do so at a pause, too, beside the final transcript."""
+    prewarm_newest: bool = False
+    """They do so on all words of the newest partial transcript; else on those that two of them agree on."""
     knowledge: bool = False
     """There are notes to look things up in."""
     knowledge_passages: int = 2

@@ -75,7 +75,8 @@ def _text(state: State) -> str | None:
         return None
     if utterance.number != state.ahead.utterance:
         return state.carried
-    words = state.ahead.stable if utterance.speaking else stable_prefix(state.ahead.partial, state.ahead.partial)
+    whole = state.policy.prewarm_newest or not utterance.speaking
+    words = stable_prefix(state.ahead.partial, state.ahead.partial) if whole else state.ahead.stable
     return turn_text(state, words)
 
 
