@@ -33,7 +33,7 @@ BUSY = 0.5
 
 def bench(arguments: argparse.Namespace) -> int:
     """Compare overlap modes, or tiers, on the same recordings."""
-    from voicetui.bench.plan import OVERLAP_ARMS, tier_arms
+    from voicetui.bench.plan import overlap_arms, tier_arms
     from voicetui.progress import pull_missing
     from voicetui.rehearse.scenario import load_scenario, of_files
     from voicetui.wiring import load_clips
@@ -41,17 +41,19 @@ def bench(arguments: argparse.Namespace) -> int:
     json_file = _json_file(arguments.json)
     config = load_config(arguments.config)[0]
     tiers = list(dict.fromkeys(arguments.tier or ()))
-    _check_tiers(config, tiers)
+    _check_tiers(config, [*tiers, *([arguments.against] if arguments.against else [])])
     subject: Subject = "tier" if arguments.subject == "tiers" else "overlap"
     if subject == "tier":
         tiers = tiers or [table.name for table in config.tiers]
+        if arguments.against:
+            raise ConfigError("--against is for bench overlap; bench tiers compares all tiers named with --tier.")
         if len(tiers) < 2:
             raise ConfigError("bench tiers compares two tiers or more: add [[tiers]], or name them with --tier.")
         arms = tier_arms(tiers)
     else:
         if len(tiers) > 1:
             raise ConfigError("bench overlap uses one tier. To compare tiers: voicetui bench tiers --tier A --tier B.")
-        arms = OVERLAP_ARMS
+        arms = overlap_arms(tiers[0] if tiers else config.conversation.tier, arguments.against)
     scenario = of_files([Path(each) for each in arguments.inputs])
     if not arguments.inputs:
         scenario = load_scenario(assets() / "scenarios" / "bench.toml")
@@ -72,6 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-n", "--turns", type=_turns, default=TURNS, metavar="TURNS", help="turns in each setting")
     parser.add_argument("--tier", action="append", default=None, metavar="T", help="the tier; for tiers: once for each")
+    parser.add_argument(
+        "--against", metavar="T", default=None, help="overlap: also everything overlapped on this tier, in the same run"
+    )
     parser.add_argument("--output", choices=("device", "null"), default=None, help="where replies are played")
     parser.add_argument("--no-record", action="store_true", default=False, help="keep nothing on disk")
     parser.add_argument("--json", metavar="FILE", default=None, help="write the figures there; - for stdout alone")
@@ -120,7 +125,7 @@ class _Run:
         with native_chatter_to(wired.folder / "log.txt" if wired.folder is not None else None):
             await self._converse(wired)
         entries = wired.journal.entries_since(0)
-        said = lines_said(entries)
+        said = lines_said(entries, self._arms)
         complete = said == len(self._trials) and bool(self._floors)
         return self._finish(
             entries, self._trials[:said] if complete else self._trials[: max(0, said - 1)], before, json_file
@@ -154,7 +159,7 @@ class _Run:
         from voicetui.bench.floor import measure_floor
 
         say("Timing every stage alone.")
-        output_ms = _output_ms(wired.journal.entries_since(0), self._trials, self._subject)
+        output_ms = _output_ms(wired.journal.entries_since(0), self._trials, self._arms)
         tiers = {"full": self._tier} if self._subject == "overlap" else {arm.name: arm.name for arm in self._arms}
         for name, tier in tiers.items():
             self._floors[name] = await measure_floor(
@@ -166,7 +171,7 @@ class _Run:
         from voicetui.events.session import StopAsked
         from voicetui.wiring import converse
 
-        teller = _Teller(self._trials, self._lines)
+        teller = _Teller(self._trials, self._lines, self._arms)
         feed_person = wired.session.on_entries
         told = 0
 
@@ -197,7 +202,7 @@ class _Run:
             why = f": {faults[-1].message}" if faults else ""
             say(f"voicetui: the bench ended before its first turn was over{why}.")
             return 1
-        found = results(entries, trials, self._subject)
+        found = results(entries, trials, self._arms)
         after = _load_average()
         report = Report(
             self._subject, self._tier, len(self._lines), found, compare(found), self._floors,
@@ -235,9 +240,10 @@ class _Run:
 class _Teller:
     """One line on stderr for each trial that is over."""
 
-    def __init__(self, trials: Sequence[Trial], lines: Sequence[Line]) -> None:
+    def __init__(self, trials: Sequence[Trial], lines: Sequence[Line], arms: Sequence[Arm]) -> None:
         from voicetui.views.latency import LatencyView
 
+        self._marker = arms[0].marker
         self._trials = trials
         self._lines = lines
         self._latency = LatencyView()
@@ -247,14 +253,13 @@ class _Teller:
         """Take what the journal has gained."""
         from voicetui.bench.report import progress_line
         from voicetui.events.orders import EndTurn
-        from voicetui.events.session import Fault, OverlapChosen, Ready, TierChosen
+        from voicetui.events.session import Fault, Ready
         from voicetui.events.sound import DeviceOpened
 
         for entry in entries:
             self._latency.feed(entry)
+            self._begun += isinstance(entry.body, self._marker)
             match entry.body:
-                case OverlapChosen() | TierChosen():
-                    self._begun += 1
                 case DeviceOpened(role="output", name=name, clock=clock):
                     say(f"output: {name}{'  (nothing will be heard)' if clock == 'paced' else ''}")
                 case Ready():
@@ -329,15 +334,16 @@ def _output(wanted: Output | None) -> Output:
         return "null"
 
 
-def _output_ms(entries: Sequence[Entry], trials: Sequence[Trial], subject: Subject) -> float | None:
+def _output_ms(entries: Sequence[Entry], trials: Sequence[Trial], arms: Sequence[Arm]) -> float | None:
     """From the order to play to the ear where nothing else is done meanwhile: the median in mode ``none``.
 
     Without such turns, the latency that the output device tells of, which is less.
     """
     from voicetui.bench.measure import results
+    from voicetui.events.session import OverlapChosen
     from voicetui.events.sound import DeviceOpened
 
-    alone = results(entries, trials, subject).get("none") if subject == "overlap" else None
+    alone = results(entries, trials, arms).get("none") if arms[0].marker is OverlapChosen else None
     if alone is not None and (output_ms := alone.median_stages_ms().output) is not None:
         return output_ms
     opened = [entry.body for entry in entries if isinstance(entry.body, DeviceOpened) and entry.body.role == "output"]

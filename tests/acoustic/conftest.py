@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,13 @@ def rig() -> Iterator[Rig]:
     """The rig, started once and stopped at the end. Without PulseAudio: skipped, but a failure where ``CI`` is true."""
     if why := _missing():
         absent(why)
+    with running_rig() as running:
+        yield running
+
+
+@contextmanager
+def running_rig() -> Iterator[Rig]:
+    """A rig for as long as this lasts; its environment is this process's meanwhile."""
     folder = tempfile.mkdtemp(prefix="rig")  # short: the path of a socket has at most 107 characters
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RIG_DIR", folder)

@@ -70,6 +70,8 @@ def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, 
     (folder / "voicetui.toml").write_text(
         f'[record]\nfolder = "{folder}/kept"\n'
         '[[tiers]]\nname = "local"\nkind = "local"\nmodel = "smollm2-135m-instruct"\nmax_tokens = 24\n'
+        '[[tiers]]\nname = "pretend-120"\nkind = "simulated"\ntokens_per_second = 750\n'
+        "ttft_ms = { p50 = 120, p95 = 300 }\n"
     )
     command = [sys.executable, "-m", "voicetui", "live", "--headless", "--json", "out.json", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -8,12 +8,12 @@ import pytest
 
 from tests.journal_builder import COMMIT_EARLY, SEQUENTIAL, JournalBuilder, Timing
 from voicetui.bench.measure import ArmResult, compare, lines_said, results
-from voicetui.bench.plan import Trial
+from voicetui.bench.plan import OVERLAP_ARMS, Trial, overlap_arms
 from voicetui.bench.statistics import Paired
 from voicetui.events import Basis
 from voicetui.events.orders import Cancel, Generate, Reject
 from voicetui.events.reply import GenerationCancelled
-from voicetui.events.session import OverlapChosen
+from voicetui.events.session import OverlapChosen, TierChosen
 from voicetui.events.speak import Discarded
 
 ANSWER = ["It is noon. ", "Lunch is ready."]
@@ -37,8 +37,8 @@ def plan(turns: int, cold: bool = False) -> tuple[Trial, ...]:
 
 
 def found(journal: JournalBuilder, trials: tuple[Trial, ...]) -> dict[str, ArmResult]:
-    assert lines_said(journal.entries) == len(trials)
-    return results(journal.entries, trials, "overlap")
+    assert lines_said(journal.entries, OVERLAP_ARMS) == len(trials)
+    return results(journal.entries, trials, OVERLAP_ARMS)
 
 
 def test_each_setting_has_its_own_gaps_and_the_pairs_their_difference() -> None:
@@ -110,8 +110,8 @@ def test_what_comes_late_belongs_to_the_setting_that_caused_it() -> None:
 
 
 def test_a_bench_without_a_single_turn_has_empty_figures_and_no_error() -> None:
-    arms = results(begin().entries, plan(1), "overlap")
-    assert lines_said(begin().entries) == 0
+    arms = results(begin().entries, plan(1), OVERLAP_ARMS)
+    assert lines_said(begin().entries, OVERLAP_ARMS) == 0
     assert all(result.summary.gap_ms.n == 0 for result in arms.values())
     assert [arms[arm].summary.overlap for arm in ("none", "full")] == ["none", "full"]
     assert compare(arms)["full-none"] == Paired(0, 1)
@@ -123,3 +123,21 @@ def test_the_median_share_of_each_stage_is_that_of_the_turns_with_a_gap() -> Non
         say(journal, trial.arm)
     stages = found(journal, plan(3))["none"].median_stages_ms()
     assert (stages.endpoint, stages.transcribe, stages.output) == (600, 100, 30)
+
+
+def test_everything_overlapped_on_another_tier_is_a_setting_of_its_own_in_the_same_run() -> None:
+    arms, journal = overlap_arms("local", "other"), begin()
+    trials = tuple(Trial(arm, 0, number) for number in range(3) for arm in ("none", "full on other"))
+    for trial in trials:
+        chosen = next(arm.choose for arm in arms if arm.name == trial.arm)
+        assert [type(fact) for fact in chosen] == [OverlapChosen, TierChosen]
+        for fact in chosen:
+            journal.add(fact)
+        journal._tier = "local" if trial.arm == "none" else "other"
+        journal.turn("What time is it?", ANSWER, SEQUENTIAL if trial.arm == "none" else COMMIT_EARLY)
+    assert lines_said(journal.entries, arms) == len(trials)
+    told = results(journal.entries, trials, arms)
+    assert [(name, each.summary.tier, each.summary.overlap) for name, each in told.items()] == [
+        ("none", "local", "none"), ("full on other", "other", "full")
+    ]  # fmt: skip
+    assert compare(told)["full on other-none"] == Paired(3, 0, -510.0)

@@ -90,7 +90,7 @@ def run(
         stage.session.post(StopAsked("finished"))
 
     asyncio.run(stage.run(perform, most_ms=600_000))
-    bench.found = results(stage.entries, trials, "overlap")
+    bench.found = results(stage.entries, trials, OVERLAP_ARMS)
     bench.pairs = compare(bench.found)
     return bench
 
@@ -236,7 +236,7 @@ def test_a_bench_that_is_ended_early_counts_only_what_was_whole() -> None:
     found = run(turns=3, stop_after=7)
     said = lines_said(found.stage.entries)
     assert 7 <= said <= 8
-    whole = results(found.stage.entries, found.trials[:7], "overlap")
+    whole = results(found.stage.entries, found.trials[:7], OVERLAP_ARMS)
     assert sum(result.summary.gap_ms.n for result in whole.values()) == 7 - 3
     assert not found.floors
 
@@ -275,7 +275,7 @@ def test_tiers_are_compared_with_the_same_machinery() -> None:
         stage.session.post(StopAsked("finished"))
 
     asyncio.run(stage.run(perform, most_ms=600_000))
-    found = results(stage.entries, trials, "tier")
+    found = results(stage.entries, trials, tier_arms(("slow", "quick")))
     assert [found[name].summary.tier for name in ("slow", "quick")] == ["slow", "quick"]
     assert compare(found)["quick-slow"].n == 6
     high = compare(found)["quick-slow"].high_ms

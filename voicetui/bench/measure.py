@@ -9,11 +9,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from voicetui.bench.plan import Trial
+from voicetui.bench.plan import Arm, Trial
 from voicetui.bench.statistics import Paired, paired, pairs_of
 from voicetui.events import Basis, Entry
 from voicetui.events.orders import Commit
-from voicetui.events.session import OverlapChosen, SessionOpened, TierChosen
+from voicetui.events.session import OverlapChosen, SessionOpened
 from voicetui.views.breakdown import STAGES, StagesMs
 from voicetui.views.latency import LatencyView, TurnLatency
 from voicetui.views.ledger import Ledger, LedgerView
@@ -80,20 +80,21 @@ class ArmResult:
         return StagesMs(**parts)
 
 
-def results(entries: Sequence[Entry], trials: Sequence[Trial], subject: Subject) -> dict[str, ArmResult]:
+def results(entries: Sequence[Entry], trials: Sequence[Trial], arms: Sequence[Arm]) -> dict[str, ArmResult]:
     """The figures of every setting in ``trials``, from the journal of the session in which they were said."""
-    arms = list(dict.fromkeys(trial.arm for trial in trials))
-    owners = _owners(entries)
-    summaries = {arm: SummaryView() for arm in arms}
-    ledgers = {arm: LedgerView() for arm in arms}
+    named = {arm.name: arm for arm in arms}
+    tried = {trial.arm: named[trial.arm] for trial in trials}
+    owners = _owners(entries, arms)
+    summaries = {name: SummaryView() for name in tried}
+    ledgers = {name: LedgerView() for name in tried}
     latency = LatencyView()
     turns: dict[int, list[int]] = {}
     for entry, number in zip(entries, owners, strict=True):
         latency.feed(entry)
         if number is None:
-            for arm in arms:
-                summaries[arm].feed(_as_if_alone(entry, arm, subject))
-                ledgers[arm].feed(_as_if_alone(entry, arm, subject))
+            for name, arm in tried.items():
+                summaries[name].feed(_as_if_alone(entry, arm))
+                ledgers[name].feed(_as_if_alone(entry, arm))
         elif number < len(trials) and trials[number].occurrence is not None:
             summaries[trials[number].arm].feed(entry)
             ledgers[trials[number].arm].feed(entry)
@@ -104,7 +105,7 @@ def results(entries: Sequence[Entry], trials: Sequence[Trial], subject: Subject)
         Taken(trial, tuple(measured[turn] for turn in turns.get(number, ()) if turn in measured))
         for number, trial in enumerate(trials)
     ]
-    return {arm: _arm_result(arm, summaries[arm].snapshot(), ledgers[arm].snapshot(), taken) for arm in arms}
+    return {name: _arm_result(name, summaries[name].snapshot(), ledgers[name].snapshot(), taken) for name in tried}
 
 
 def compare(found: dict[str, ArmResult]) -> dict[str, Paired]:
@@ -120,9 +121,9 @@ def compare(found: dict[str, ArmResult]) -> dict[str, Paired]:
     }
 
 
-def lines_said(entries: Sequence[Entry]) -> int:
+def lines_said(entries: Sequence[Entry], arms: Sequence[Arm]) -> int:
     """How many trials were begun."""
-    return max((number + 1 for number in _owners(entries) if number is not None), default=0)
+    return max((number + 1 for number in _owners(entries, arms) if number is not None), default=0)
 
 
 def _arm_result(arm: str, summary: Summary, ledger: Ledger, taken: Sequence[Taken]) -> ArmResult:
@@ -134,7 +135,7 @@ def _arm_result(arm: str, summary: Summary, ledger: Ledger, taken: Sequence[Take
     return ArmResult(arm, summary, ledger, counted, cold_ms, reconnected)
 
 
-def _owners(entries: Sequence[Entry]) -> list[int | None]:
+def _owners(entries: Sequence[Entry], arms: Sequence[Arm]) -> list[int | None]:
     """The number of the trial each entry belongs to: the one that was begun last, or the one whose work it tells of.
 
     None before the first.
@@ -143,16 +144,18 @@ def _owners(entries: Sequence[Entry]) -> list[int | None]:
     of_basis: dict[Basis, int | None] = {}
     owners: list[int | None] = []
     for entry in entries:
-        if isinstance(entry.body, OverlapChosen | TierChosen):
+        if isinstance(entry.body, arms[0].marker):
             number = 0 if number is None else number + 1
         basis = getattr(entry.body, "basis", None)
         owners.append(number if basis is None else of_basis.setdefault(basis, number))
     return owners
 
 
-def _as_if_alone(entry: Entry, arm: str, subject: Subject) -> Entry:
+def _as_if_alone(entry: Entry, arm: Arm) -> Entry:
     """What the session began with, as if it had been opened with this setting."""
     if not isinstance(entry.body, SessionOpened):
         return entry
-    changes: dict[str, Any] = {"overlap": arm} if subject == "overlap" else {"tier": arm}
+    changes: dict[str, Any] = {}
+    for fact in arm.choose:
+        changes |= {"overlap": fact.overlap} if isinstance(fact, OverlapChosen) else {"tier": fact.tier}
     return Entry(entry.seq, entry.at, msgspec.structs.replace(entry.body, **changes))

@@ -10,10 +10,15 @@ from voicetui.events.session import OverlapChosen, TierChosen
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One of the settings that are compared: its name, and the fact that chooses it."""
+    """One of the settings that are compared: its name, and the facts that choose it, the first of a kind all share."""
 
     name: str
-    choose: OverlapChosen | TierChosen
+    choose: tuple[OverlapChosen | TierChosen, ...]
+
+    @property
+    def marker(self) -> type[OverlapChosen | TierChosen]:
+        """The kind of fact that begins a trial."""
+        return type(self.choose[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +33,20 @@ class Trial:
     occurrence: int | None
 
 
-OVERLAP_ARMS = tuple(Arm(mode, OverlapChosen(mode)) for mode in ("none", "clause", "full"))
+OVERLAP_ARMS = tuple(Arm(mode, (OverlapChosen(mode),)) for mode in ("none", "clause", "full"))
+
+
+def overlap_arms(tier: str, against: str | None = None) -> tuple[Arm, ...]:
+    """The modes on ``tier`` and, if named, everything overlapped on the tier ``against``."""
+    if against is None:
+        return OVERLAP_ARMS
+    own = tuple(Arm(arm.name, (*arm.choose, TierChosen(tier))) for arm in OVERLAP_ARMS)
+    return (*own, Arm(f"full on {against}", (OverlapChosen("full"), TierChosen(against))))
 
 
 def tier_arms(tiers: Sequence[str]) -> tuple[Arm, ...]:
     """A setting for each tier."""
-    return tuple(Arm(tier, TierChosen(tier)) for tier in tiers)
+    return tuple(Arm(tier, (TierChosen(tier),)) for tier in tiers)
 
 
 def interleave(arms: Sequence[str], lines: int, turns: int) -> tuple[Trial, ...]:

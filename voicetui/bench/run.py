@@ -37,7 +37,8 @@ class Performance:
         coming = iter(trials)
 
         def choose(_: Line) -> None:
-            post(choices[next(coming).arm])
+            for fact in choices[next(coming).arm]:
+                post(fact)
 
         scenario = Scenario(title="bench", lines=tuple(lines[trial.line] for trial in trials))
         self._person = Person(scenario, sounds, mouth, watch, clock, choose)

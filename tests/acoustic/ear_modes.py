@@ -1,0 +1,96 @@
+"""What overlapping is worth, by ear: sessions in every setting over the virtual sound card, judged by a recording.
+
+``python -m tests.acoustic.ear_modes [ROUNDS]``: in each round every setting holds one live session in which a person
+says the same seven lines, from a different one on in each round. Gaps are those of the recording; beside them stands
+how far the journal's are from them. The order of the settings turns round from round to round.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from tests.acoustic.conftest import running_rig
+from tests.acoustic.test_conversation import Line, hold, judge
+
+CLIPS = (
+    "capital-of-france", "cup-of-tea", "capital-of-italy", "largest-planet", "einstein", "stop-capital-of-japan",
+    "thank-you",
+)  # fmt: skip
+ROUNDS = 3
+
+
+@dataclass
+class Setting:
+    """A tier and a mode; the gaps heard, what the journal says more than that, and what was counted beside it."""
+
+    tier: str
+    mode: str
+    gaps_ms: list[float] = field(default_factory=list)
+    off_ms: list[float] = field(default_factory=list)
+    cut_offs: int = 0
+    collisions: int = 0
+    lost: int = 0
+
+    @property
+    def name(self) -> str:
+        """For the table."""
+        return f"{self.mode}, {self.tier}"
+
+    def quantile(self, share: float) -> float:
+        """Of the gaps, ms."""
+        return float(np.quantile(self.gaps_ms, share))
+
+
+def converse(setting: Setting, first: int) -> None:
+    """One session in a setting, from line ``first`` on."""
+    lines = [Line(CLIPS[(first + number) % len(CLIPS)]) for number in range(len(CLIPS))]
+    with tempfile.TemporaryDirectory() as folder:
+        options = ("--headphones", "--overlap", setting.mode, "--tier", setting.tier)
+        summary, sound = hold(lines, Path(folder), *options)
+    turns = summary["turns"]
+    assert isinstance(turns, list)
+    setting.cut_offs += int(str(summary["cut_offs"]))
+    setting.collisions += int(str(summary["collisions"]))
+    heard = judge(sound, lines)
+    if len(turns) != len(heard):  # which turn is whose cannot be told
+        setting.lost += len(heard)
+        return
+    for turn, ear in zip(turns, heard, strict=True):
+        if turn["outcome"] != "completed" or turn["gap_ms"] is None:
+            setting.lost += 1
+            continue
+        setting.gaps_ms.append(ear.gap_ms)
+        setting.off_ms.append(turn["gap_ms"] - ear.gap_ms)
+
+
+def main(rounds: int) -> None:
+    """Hold the sessions and print the table."""
+    settings = [Setting("local", "none"), Setting("local", "clause"), Setting("local", "full")]
+    settings.append(Setting("pretend-120", "full"))
+    with running_rig():
+        for number in range(rounds):
+            for place in range(len(settings)):
+                setting = settings[(place + number) % len(settings)]
+                converse(setting, number * 2)
+                print(f"round {number + 1}: {setting.name}: {[round(gap) for gap in setting.gaps_ms[-7:]]}", flush=True)
+    for each in settings:
+        print(_row(each, settings[0]))
+
+
+def _row(each: Setting, none: Setting) -> str:
+    p50, p95, most = each.quantile(0.5), each.quantile(0.95), max(each.gaps_ms)
+    return (
+        f"{each.name:18} n = {len(each.gaps_ms):2}  p50 {p50:5.0f}  p95 {p95:5.0f}  max {most:5.0f} ms  "
+        f"of none: {p50 / none.quantile(0.5):.3f}, p95 {p95 / none.quantile(0.95):.3f}  max / p50 {most / p50:.2f}  "
+        f"cut-offs {each.cut_offs}  collisions {each.collisions}  not compared {each.lost}  "
+        f"journal minus ear: median {np.median(each.off_ms):+.1f}, largest {max(map(abs, each.off_ms)):.1f} ms"
+    )
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS)
