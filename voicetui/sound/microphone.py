@@ -31,8 +31,8 @@ _STAMPS: Final = 8_192
 _LEAST: Final = RATE_HZ // 100
 _MOST: Final = RATE_HZ // 25
 """A block's least and greatest length in samples: 10 and 40 ms."""
-_PACE_MS: Final = 20.0
-_PACE: Final = RATE_HZ // 50
+_PACE_MS: Final = 10.0
+_PACE: Final = RATE_HZ // 100
 _SEAM: Final = RATE_HZ // 100
 """In so many samples a room gives way to a clip from it, and comes back."""
 
@@ -253,7 +253,7 @@ class _Reader:
 class FileMicrophone:
     """A ``ports.Microphone`` without hardware: a room with a little noise, and clips mixed in as a person says them.
 
-    Paced by the clock in 20 ms blocks: a block comes when its last sample is over. When the loop is late the blocks
+    Paced by the clock in 10 ms blocks, like a device: a block comes when its last sample is over. When the loop is late the blocks
     come in a burst; no time is lost, and clips stand where they were asked for, to the sample.
     """
 
@@ -315,7 +315,7 @@ class FileMicrophone:
         self._end = self._sample_at(at_ms)
 
     async def blocks(self) -> AsyncIterator[Block]:
-        """20 ms blocks until ``end``. Raises ``SoundError`` before ``open``."""
+        """10 ms blocks until ``end``. Raises ``SoundError`` before ``open``."""
         origin_ms = self._opened_ms()
         while True:
             await self._clock.sleep_until(origin_ms + (self._sample + _PACE) * 1e3 / RATE_HZ)
@@ -331,7 +331,7 @@ class FileMicrophone:
             self._end = self._sample
 
     def _quiet(self, first: int) -> NDArray[np.float64]:
-        """float64 [20 ms] of the room from sample ``first`` on, where nobody speaks."""
+        """float64 [10 ms] of the room from sample ``first`` on, where nobody speaks."""
         if self._room is None:
             return self._random.standard_normal(_PACE) * self._noise
         if not len(self._room):
