@@ -253,8 +253,8 @@ class _Reader:
 class FileMicrophone:
     """A ``ports.Microphone`` without hardware: a room with a little noise, and clips mixed in as a person says them.
 
-    Paced by the clock in 10 ms blocks, like a device: a block comes when its last sample is over. When the loop is late the blocks
-    come in a burst; no time is lost, and clips stand where they were asked for, to the sample.
+    Paced by the clock in 10 ms blocks, like a device: a block comes when its last sample is over. When the loop is late
+    the blocks come in a burst; no time is lost, and clips stand where they were asked for, to the sample.
     """
 
     def __init__(
