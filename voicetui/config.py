@@ -86,7 +86,8 @@ class Endpoint(_Table, frozen=True):
     quick_pauses: bool = True
     cut_off_risk: Share = _RULES.cut_off_risk
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
-    words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = _RULES.words_odds
+    words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 60.0
+    clear_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.12
     unfinished_ms: Positive = 1500
     resume_ms: Positive = 1000
 
@@ -180,6 +181,7 @@ class Config(_Table, frozen=True):
             cut_off_risk=self.endpoint.cut_off_risk,
             score_weight=self.endpoint.score_weight,
             words_odds=self.endpoint.words_odds,
+            clear_logprob=self.endpoint.clear_logprob,
             unfinished_ms=self.endpoint.unfinished_ms,
             resume_ms=self.endpoint.resume_ms,
         )

@@ -22,6 +22,7 @@ import numpy as np
 from tests.adapters.hearing import RECORDINGS, edges_of, read
 from tests.adapters.pausing import FINISHED, PAUSED, VOICES, halves, in_room, silence_ms, spoken
 from tests.rules.desk import Desk
+from voicetui.config import Config
 from voicetui.conversation.policy import Policy
 from voicetui.events import Fact
 from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TurnScored
@@ -257,7 +258,13 @@ def load(path: Path | None) -> list[Heard]:
 
 
 _SILENCES_MS = (200, 300, 400, 500, 600, 700, 800, 1000)
-_AT_ONCE: dict[str, object] = {"turn_end": "model", "score_after_ms": float(_SCORED_AFTER_MS)}
+_RULES = Config().policy()
+_AT_ONCE: dict[str, object] = {
+    "turn_end": "model",
+    "score_after_ms": float(_SCORED_AFTER_MS),
+    "words_odds": _RULES.words_odds,
+    "clear_logprob": _RULES.clear_logprob,
+}
 _OPEN = _AT_ONCE | {"reply_wait_ms": 700.0}
 SETTINGS: dict[str, dict[str, object]] = {
     **{f"silence {ms} ms": {"silence_ms": ms} for ms in _SILENCES_MS},

@@ -65,6 +65,36 @@ def test_a_hum_gives_the_voice_back() -> None:
     assert len(desk.all(Resume)) == 1
 
 
+def test_a_reply_does_not_come_back_for_a_moment_when_more_is_heard_after_what_was_no_bid() -> None:
+    desk, _ = audible()
+    onset_ms = desk.now_ms
+    rises(desk, onset_ms, 30)
+    desk.speech(onset_ms, onset_ms + 380)
+    rises(desk, onset_ms + 545, 30)
+    desk.words("start", doubt="unsure")
+    assert [order.kind for order in desk.all(BargeIn)] == ["noise"]
+    assert not desk.all(Resume)
+    desk.starts(onset_ms + 550)
+    desk.run_to(onset_ms + 1400)
+    assert len(desk.all(Duck)) == 1 and not desk.all(Resume), "made way all the time"
+    desk.pauses(onset_ms + 1500)
+    desk.words("What is the capital of Japan?")
+    assert [order.kind for order in desk.all(BargeIn)] == ["noise", "bid"]
+
+
+def test_it_comes_back_when_nothing_comes_of_that() -> None:
+    desk, _ = audible()
+    onset_ms = desk.now_ms
+    rises(desk, onset_ms, 30)
+    desk.speech(onset_ms, onset_ms + 380)
+    rises(desk, onset_ms + 545, 30)
+    desk.words("start", doubt="unsure")
+    desk.run_to(onset_ms + 874)
+    assert not desk.all(Resume)
+    desk.run_to(onset_ms + 876)
+    assert len(desk.all(Resume)) == 1
+
+
 def test_sounds_while_nothing_is_played_or_nobody_listens_mean_nothing() -> None:
     desk = Desk()
     rises(desk, 1000, 110)

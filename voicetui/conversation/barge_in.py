@@ -23,7 +23,10 @@ def sound_rose(step: Step, fact: SoundRose) -> None:
     """Something is heard over the reply: make way at once, before anyone knows whether it is speech."""
     state = step.state
     reply, policy = state.reply, state.policy
-    if reply is None or not reply.queued or state.utterance is not None or state.deaf:
+    if reply is None or not reply.queued or state.deaf:
+        return
+    if state.utterance is not None:
+        step.set(risen_ms=fact.noticed_ms)
         return
     lasted_ms = fact.noticed_ms - step.at_ms
     if not reply.quiet:
@@ -32,8 +35,13 @@ def sound_rose(step: Step, fact: SoundRose) -> None:
     if reply.quiet == "ducked" and lasted_ms >= policy.rise_pause_ms:
         step.order(Pause(reply.basis))
         step.put(floor.changed(reply, quiet="paused"))
+    _wait_for_speech(step, fact.noticed_ms)
+
+
+def _wait_for_speech(step: Step, noticed_ms: float) -> None:
+    """Let the reply come back unless speech comes of the sound that was last told of at ``noticed_ms``."""
     step.set(rise_wake=step.state.next_wake)
-    step.wake(fact.noticed_ms + policy.rise_back_ms, "rise")
+    step.wake(noticed_ms + step.state.policy.rise_back_ms, "rise")
 
 
 def rise_over(step: Step, wake: int) -> None:
@@ -109,14 +117,23 @@ def _answers(step: Step, reply: Reply) -> bool:
 
 
 def give_back(step: Step, utterance: Utterance, reason: str) -> None:
-    """It was a cough, a click, "mm-hmm": the voice comes back, or the answer being made may be heard."""
+    """It was a cough, a click, "mm-hmm": the voice comes back, or the answer being made may be heard.
+
+    It stays away where something is heard again by now: it would be heard for a moment, and make way once more.
+    """
     reply = step.state.reply
     if reply is None or utterance.bid:
         return
     if utterance.over == "reply":
         kind: Literal["backchannel", "noise"] = "backchannel" if reason == "backchannel" else "noise"
         step.order(BargeIn(reply.basis, utterance.number, kind, utterance.onset_ms))
-    _let_go(step, reply)
+    risen_ms = step.state.risen_ms
+    end_ms = utterance.pause.user_end_ms if utterance.pause is not None else None
+    risen_again = end_ms is not None and end_ms < risen_ms
+    if reply.quiet and risen_again and step.now_ms < risen_ms + step.state.policy.rise_back_ms:
+        _wait_for_speech(step, risen_ms)
+    else:
+        _let_go(step, reply)
 
 
 def _let_go(step: Step, reply: Reply) -> None:

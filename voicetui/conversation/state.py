@@ -233,6 +233,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     talk_key: bool = False
     rise_wake: int = 0
     """When a reply comes back that made way for a sound which was no speech."""
+    risen_ms: float = 0.0
+    """When a sound over the reply was last told of while an utterance was open."""
     staged_turns: int = 0
     """Turns committed since the staged gaps were chosen: whose turn it is among them."""
     ear_quick: bool = False
