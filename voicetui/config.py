@@ -87,7 +87,7 @@ class Endpoint(_Table, frozen=True):
     cut_off_risk: Share = _RULES.cut_off_risk
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 60.0
-    clear_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.12
+    clear_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.15
     unfinished_ms: Positive = 1500
     resume_ms: Positive = 1000
 

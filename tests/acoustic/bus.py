@@ -130,6 +130,9 @@ def speech_end(channel: NDArray[np.float32], first: int, last: int) -> int:
     return first + int(np.flatnonzero(level >= speech * 10 ** (-25 / 20))[-1])
 
 
-def speak(path: Path) -> subprocess.Popen[bytes]:
-    """The user says a clip into the virtual microphone."""
-    return subprocess.Popen(["paplay", "--device=micfeed", "--latency-msec=20", str(path)])
+def speak(path: Path, ahead_ms: int = 20) -> subprocess.Popen[bytes]:
+    """The user says a clip into the virtual microphone, handed over ``ahead_ms`` before its time.
+
+    It begins at once all the same. With less than a busy machine takes to wake ``paplay`` there are holes in it.
+    """
+    return subprocess.Popen(["paplay", "--device=micfeed", f"--latency-msec={ahead_ms}", str(path)])

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from tests.acoustic.again import once_more
 from tests.acoustic.conftest import running_rig
-from tests.acoustic.test_conversation import Line, hold, judge
+from tests.acoustic.test_conversation import Heard, Line, hold, judge
 
 CLIPS = (
     "capital-of-france", "cup-of-tea", "capital-of-italy", "largest-planet", "einstein", "stop-capital-of-japan",
@@ -49,14 +51,22 @@ class Setting:
 def converse(setting: Setting, first: int) -> None:
     """One session in a setting, from line ``first`` on."""
     lines = [Line(CLIPS[(first + number) % len(CLIPS)]) for number in range(len(CLIPS))]
-    with tempfile.TemporaryDirectory() as folder:
+
+    def hold_and_judge(folder: Path) -> None:
         options = ("--headphones", "--overlap", setting.mode, "--tier", setting.tier)
-        summary, sound = hold(lines, Path(folder), *options)
+        summary, sound = hold(lines, folder, *options, ahead_ms=200)
+        count(setting, summary, judge(sound, lines))
+
+    with tempfile.TemporaryDirectory() as folder:
+        once_more(hold_and_judge, Path(folder))
+
+
+def count(setting: Setting, summary: dict[str, object], heard: Sequence[Heard]) -> None:
+    """Put a session's figures to the setting's."""
     turns = summary["turns"]
     assert isinstance(turns, list)
     setting.cut_offs += int(str(summary["cut_offs"]))
     setting.collisions += int(str(summary["collisions"]))
-    heard = judge(sound, lines)
     if len(turns) != len(heard):  # which turn is whose cannot be told
         setting.lost += len(heard)
         return

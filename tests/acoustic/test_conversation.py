@@ -62,8 +62,12 @@ class Heard:
     stop_ms: float | None = None
 
 
-def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, object], np.ndarray]:
+def hold(
+    lines: Sequence[Line], folder: Path, *options: str, ahead_ms: int = 20
+) -> tuple[dict[str, object], np.ndarray]:
     """Hold the conversation, live with these ``options``; the session's summary and the bus's sound, float32 [n, 2].
+
+    ``ahead_ms``: see ``speak``.
 
     Raises ``StumbledError`` where what was said did not get through whole.
     """
@@ -88,7 +92,7 @@ def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, 
             talk.append(line)
         bus.wait_hops(100)
         try:
-            _talk(bus, lines)
+            _talk(bus, lines, ahead_ms)
         finally:
             program.send_signal(signal.SIGINT)
         rest = stderr.read()
@@ -98,14 +102,14 @@ def hold(lines: Sequence[Line], folder: Path, *options: str) -> tuple[dict[str, 
     return json.loads((folder / "out.json").read_text()), sound
 
 
-def _talk(bus: Bus, lines: Sequence[Line]) -> None:
+def _talk(bus: Bus, lines: Sequence[Line], ahead_ms: int) -> None:
     reply = 0
     for number, line in enumerate(lines):
         over_next = number + 1 < len(lines) and lines[number + 1].over_ms is not None
         if line.over_ms is not None:
             bus.wait_hops(max(0, reply + round(line.over_ms / HOP_MS) - bus.hops()))
         since = bus.hops()
-        speak(CLIPS / f"{line.clip}.wav").wait(30)
+        speak(CLIPS / f"{line.clip}.wav", ahead_ms).wait(30)
         said = bus.wait_quiet(since, hops=40, channel=1)
         reply = bus.wait_voice(said + 1)
         if not over_next:
