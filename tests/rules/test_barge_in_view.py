@@ -6,6 +6,7 @@ import msgspec
 
 from tests.journal_builder import JournalBuilder
 from voicetui.events import Basis, Entry
+from voicetui.events.listen import SoundRose
 from voicetui.events.orders import BargeIn, Commit, EndTurn
 from voicetui.events.reply import ClauseCut
 from voicetui.events.speak import ClauseEnded, ClauseStarted, PlaybackCut, PlaybackDucked, PlaybackPaused
@@ -42,6 +43,18 @@ def test_a_bid_is_measured_from_the_users_onset() -> None:
     assert (figures.onset_ms, figures.ducked_ms, figures.stop_ms, figures.decided_ms) == (900, 50, 230, 560)
     assert not figures.in_silence
     assert figures.away_ms is None
+
+
+def test_the_onset_is_where_the_sound_rose_that_became_the_speech() -> None:
+    plain = session().barge_in("Tell me a story", STORY, onset_ms=900, ducked=50, stop=230, decided=560)
+    onset_ms = only(plain).at_ms
+    for earlier_ms, counts in ((20.0, True), (60.0, True), (61.0, False), (-5.0, False)):
+        journal = session()
+        rose_ms = onset_ms - earlier_ms
+        journal.add(SoundRose(int(rose_ms * 16), rose_ms + 30), rose_ms)
+        figures = only(journal.barge_in("Tell me a story", STORY, onset_ms=900, ducked=50, stop=230, decided=560))
+        sooner_ms = earlier_ms if counts else 0.0
+        assert (figures.at_ms, figures.stop_ms) == (onset_ms - sooner_ms, 230 + sooner_ms), earlier_ms
 
 
 def test_heard_words_stand_beside_generated_words() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -10,6 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from voicetui.events import Basis, Entry
+from voicetui.events.listen import SoundRose
 from voicetui.events.orders import IMPORTED, BargeIn, Commit, EndTurn
 from voicetui.events.reply import ClauseCut
 from voicetui.events.speak import (
@@ -25,11 +27,19 @@ from voicetui.views.breakdown import difference_ms, finite
 _CJK: Final = "\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
 _WORD: Final = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
+_ATTACK_MS: Final = 60.0
+"""Sound that rose this long before the detector's edge, at most, is the beginning of the same speech: the edge has to
+stand out of the room, and its bar is higher where the room was loud lately.
+"""
+_RISES_KEPT: Final = 64
+
 Kind = Literal["bid", "backchannel", "noise", "key"]
 
 
 class BargeInFigures(msgspec.Struct, frozen=True, gc=False):
     """Decided speech over an audible reply. Times are ms after its onset, but ``onset_ms`` after the reply's start.
+
+    Its onset is the detector's edge, or where the sound rose that became it, if that is a little earlier.
 
     ``stop_ms`` is when the reply's last audible sample was at the DAC, None for a reply that went on. ``in_silence``:
     the onset fell where the reply was silent anyway; a reply that stayed silent then has stop 0. ``away_ms`` is how
@@ -64,6 +74,7 @@ class _Episode:
     ducked_ms: float | None = None
     paused_ms: float | None = None
     order: BargeIn | None = None
+    onset_ms: float = 0.0
     decided_ms: float | None = None
     resumed_ms: float | None = None
 
@@ -89,6 +100,7 @@ class BargeInView:
         self._replies: dict[Basis, _Reply] = {}
         self._measured: dict[Basis, tuple[BargeInFigures, ...]] = {}
         self._stale: set[Basis] = set()
+        self._rises_ms: deque[float] = deque(maxlen=_RISES_KEPT)
 
     def feed(self, entry: Entry) -> None:
         """Take one entry, in journal order."""
@@ -97,6 +109,8 @@ class BargeInView:
             self._forget_drafts(body.basis)
             if body.reason == IMPORTED:
                 self._replies.setdefault(body.basis, _Reply()).imported = True
+        if isinstance(body, SoundRose) and at_ms is not None:
+            self._rises_ms.append(at_ms)
         if at_ms is None or not isinstance(
             body,
             ClauseCut | ClauseStarted | ClauseEnded | PlaybackDucked | PlaybackPaused | PlaybackResumed | PlaybackCut
@@ -118,6 +132,14 @@ class BargeInView:
                 reply.cut, reply.cut_ms = body, at_ms
             case _:
                 _episode_fact(reply, body, at_ms)
+        if isinstance(body, BargeIn):
+            reply.episodes[-1].onset_ms = self._onset_ms(body)
+
+    def _onset_ms(self, order: BargeIn) -> float:
+        if order.kind == "key":
+            return order.onset_ms
+        rises_ms = [rise_ms for rise_ms in self._rises_ms if 0.0 <= order.onset_ms - rise_ms <= _ATTACK_MS]
+        return min(rises_ms, default=order.onset_ms)
 
     def snapshot(self) -> dict[int, tuple[BargeInFigures, ...]]:
         """The decided barge-ins by turn, each turn's in order."""
@@ -202,7 +224,7 @@ def _figures(basis: Basis, reply: _Reply) -> tuple[BargeInFigures, ...]:
         order, decided_ms = episode.order, episode.decided_ms
         if order is None or decided_ms is None or finite(order.onset_ms) is None:
             continue
-        onset_ms = order.onset_ms
+        onset_ms = episode.onset_ms
         bid = order.kind in ("bid", "key")
         in_silence = _silent_at(reply, onset_ms)
         found.append(
