@@ -21,11 +21,10 @@ from voicetui.sound.devices import (
     BackendError,
     Device,
     SavedDevice,
-    attempts,
     choose,
     list_devices,
-    settle_on,
 )
+from voicetui.sound.settle import attempts, settle_on
 from voicetui.sound.stream import call_apart
 
 DESK = [

@@ -65,13 +65,19 @@ def test_a_hum_gives_the_voice_back() -> None:
     assert len(desk.all(Resume)) == 1
 
 
-def test_a_reply_does_not_come_back_for_a_moment_when_more_is_heard_after_what_was_no_bid() -> None:
+def no_bid_and_then_a_sound() -> tuple[Desk, float]:
+    """The reply made way at the onset for what was no bid, and something is heard again 545 ms after it."""
     desk, _ = audible()
     onset_ms = desk.now_ms
     rises(desk, onset_ms, 30)
     desk.speech(onset_ms, onset_ms + 380)
     rises(desk, onset_ms + 545, 30)
     desk.words("start", doubt="unsure")
+    return desk, onset_ms
+
+
+def test_a_reply_does_not_come_back_for_a_moment_when_more_is_heard_after_what_was_no_bid() -> None:
+    desk, onset_ms = no_bid_and_then_a_sound()
     assert [order.kind for order in desk.all(BargeIn)] == ["noise"]
     assert not desk.all(Resume)
     desk.starts(onset_ms + 550)
@@ -83,12 +89,7 @@ def test_a_reply_does_not_come_back_for_a_moment_when_more_is_heard_after_what_w
 
 
 def test_it_comes_back_when_nothing_comes_of_that() -> None:
-    desk, _ = audible()
-    onset_ms = desk.now_ms
-    rises(desk, onset_ms, 30)
-    desk.speech(onset_ms, onset_ms + 380)
-    rises(desk, onset_ms + 545, 30)
-    desk.words("start", doubt="unsure")
+    desk, onset_ms = no_bid_and_then_a_sound()
     desk.run_to(onset_ms + 874)
     assert not desk.all(Resume)
     desk.run_to(onset_ms + 876)

@@ -14,7 +14,8 @@ import numpy as np
 
 from voicetui.events.sound import DeviceOpened, Role
 from voicetui.ports import Clock, PcmFloat, SoundError
-from voicetui.sound.devices import Backend, Choice, Device, SavedDevice, Stream, StreamSettings, choose, settle_on
+from voicetui.sound.devices import Backend, Choice, Device, SavedDevice, Stream, StreamSettings, choose
+from voicetui.sound.settle import settle_on
 from voicetui.sound.timing import Source
 
 START_LIMIT_MS: Final = 2_000.0
