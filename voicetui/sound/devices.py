@@ -54,7 +54,7 @@ StreamCallback: TypeAlias = Callable[[Any, int, Any, Any], None]
 
 @dataclass(frozen=True, slots=True)
 class StreamSettings:
-    """How to open a stream: ``blocksize`` in frames (0: as the host likes), ``latency_s`` as asked for."""
+    """How to open a stream: ``blocksize`` in frames, ``latency_s`` as asked for."""
 
     device: int
     rate_hz: int

@@ -24,10 +24,7 @@ OTHER_RATES_HZ: Final = (48_000, 44_100, 96_000, 192_000, 32_000, 22_050, 16_000
 """Tried in this order when a device refuses its own default rate."""
 
 _BLOCK_S: Final = 0.010
-_HOSTS_OWN: Final = 0
-"""Speakers are called back as the host likes: made to fit blocks of 10 ms, ALSA's pulse device asked for two at once
-every 20 ms, and 40 ms of latency were 63 instead of 50.
-"""
+"""Asked of the host: with blocks of its own choice a speaker's stamps were up to 51 ms off a recording (ALSA, pulse)."""
 
 _T = TypeVar("_T")
 
@@ -58,8 +55,7 @@ def settle_on(
     for rate, channels in attempts(role, device, rate_hz):
         if rate == bad_hz:
             continue
-        block = max(1, round(rate * _BLOCK_S)) if role == "input" else _HOSTS_OWN
-        settings = StreamSettings(device.index, rate, channels, block, latency_s)
+        settings = StreamSettings(device.index, rate, channels, max(1, round(rate * _BLOCK_S)), latency_s)
         try:
             return settings, use(settings)
         except BackendError as error:
