@@ -24,7 +24,7 @@ OTHER_RATES_HZ: Final = (48_000, 44_100, 96_000, 192_000, 32_000, 22_050, 16_000
 """Tried in this order when a device refuses its own default rate."""
 
 _BLOCK_S: Final = 0.010
-"""Asked of the host: with blocks of its own choice a speaker's stamps were up to 51 ms off a recording (ALSA, pulse)."""
+"""Asked of the host: with blocks of its own choice a speaker's stamps were up to 51 ms off a recording (ALSA)."""
 
 _T = TypeVar("_T")
 
