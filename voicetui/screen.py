@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 from voicetui.config import Config
 from voicetui.keeping import keep_house
 from voicetui.runtime.heap import settled
+from voicetui.talk import say
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.run import run_screen
 from voicetui.wiring import Choice, load_clips, make_engine
@@ -27,7 +26,7 @@ def show(config: Config, choice: Choice, notice: str, present: bool = False) -> 
         tiers=tuple(tier.name for tier in config.tiers),
     )
     if folder is not None:
-        print(f"Recording this session in {folder} (--no-record turns that off).", file=sys.stderr)
+        say(f"Recording this session in {folder} (--no-record turns that off).")
     with settled():
         engine.start()
         status = run_screen(engine, options, folder / "log.txt" if folder is not None else None)

@@ -183,7 +183,9 @@ def test_a_long_session_keeps_a_bounded_timeline() -> None:
     most = 0
     for entry in journal.entries:
         view.feed(entry)
-        most = max(most, len(view.snapshot().spans))
+        seen = view.snapshot()
+        most = max(most, len(seen.spans))
+        assert seen.growing == tuple(span for span in seen.spans if span.end_ms is None)
     whole = fold_timeline(journal.entries)
     assert most < 250 < len(whole.spans)
     newest = [span for span in whole.spans if span.start_ms > whole.end_ms - 15_000]

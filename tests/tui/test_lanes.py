@@ -7,7 +7,7 @@ from tests.tui.fake_engine import FakeEngine
 from tests.tui.scenes import conversation
 from voicetui.tui.feed import Feed
 from voicetui.tui.ink import Row
-from voicetui.tui.lanes import LABEL_CELLS, Tall, timeline_rows, wave
+from voicetui.tui.lanes import LABEL_CELLS, Lanes, Tall, timeline_rows, wave
 from voicetui.tui.view import ScreenView
 from voicetui.tui.window import Window
 from voicetui.views.timeline import LANES
@@ -107,6 +107,24 @@ def test_every_row_fits() -> None:
             rows = timeline_rows(view, Window(start, ms), WIDTH, 4, Tall(rows=4))
             assert len(rows) == 17
             assert all(row.cells <= WIDTH for row in rows)
+
+
+def test_rows_that_are_kept_are_those_that_would_be_drawn_anew() -> None:
+    journal = conversation()
+    feed, kept = Feed(engine := FakeEngine(journal.entries, 0.0)), Lanes()
+    window = Window(0, 50)
+    while engine.now_ms() < journal.now_ms:
+        engine.advance(70)
+        feed.drain()
+        view = feed.picture()
+        window = window.follow(view.now_ms, WIDTH - LABEL_CELLS - 1, [view.now_ms])
+        turn = 2 if len(view.turns) % 2 else None
+        chosen = view.timeline.spans[-1] if view.turns and turn is None else None
+        tall = Tall(rows=1 + len(view.turns) % 3)
+        assert kept.rows(view, window, WIDTH, turn, tall, chosen) == timeline_rows(
+            view, window, WIDTH, turn, tall, chosen
+        )
+    assert len(view.turns) > 3
 
 
 def test_waves_are_higher_the_louder_and_mirrored_where_there_is_room() -> None:

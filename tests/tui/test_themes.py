@@ -46,6 +46,14 @@ async def test_every_theme_draws(theme: object) -> None:
         assert stage.text() == before
 
 
+async def test_without_colours_all_is_grey(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with on_stage(SCENES["speaking"]()) as stage:
+        styles = [segment.style for strip in stage.strips() for segment in strip if segment.style is not None]
+    colours = [colour.triplet for style in styles for colour in (style.color, style.bgcolor) if colour is not None]
+    assert colours and all(colour is not None and len(set(colour)) == 1 for colour in colours)
+
+
 async def test_the_theme_key_goes_round() -> None:
     async with on_stage(SCENES["starting"]()) as stage:
         seen = [stage.app.theme]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import ClassVar
 
 from rich.segment import Segment
@@ -13,6 +14,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from voicetui.tui.ground import filtered
 from voicetui.tui.ink import BLANK, INKS, Ink, Row, clip_runs
 
 
@@ -64,31 +66,31 @@ class Drawn(Widget, can_focus=False):
         super().__init__(id=id, classes=classes)
         self._rows: tuple[Row, ...] = ()
         self._strips: list[Strip | None] = []
+        self._blank: Strip | None = None
+        self._strip_cells = 0
         self._styles: dict[tuple[Ink, bool], Style] = {}
 
     def draw(self, size: Size) -> Sequence[Row]:
         """The rows for a content area of this size. Called whenever something may have changed."""
         raise NotImplementedError
 
-    def redraw(self) -> None:
-        """Draw again and repaint the lines that differ."""
+    def redraw(self) -> bool:
+        """Draw again and repaint the lines that differ; False where there is no room to draw in."""
         width, height = self.content_size
         if width <= 0 or height <= 0:
-            return
+            return False
+        self._strip_cells = width
         rows = tuple(self.draw(Size(width, height)))[:height]
         old, self._rows = self._rows, rows
-        changed = [
-            y
-            for y in range(max(len(old), len(rows)))
-            if (old[y] if y < len(old) else BLANK) != (rows[y] if y < len(rows) else BLANK)
-        ]
+        both = zip_longest(old, rows, fillvalue=BLANK)
+        changed = [y for y, (before, now) in enumerate(both) if before is not now and before != now]
         self._strips = [*self._strips[: len(rows)], *[None] * (len(rows) - len(self._strips))]
         if changed:
             for y in changed:
                 if y < len(rows):
                     self._strips[y] = None
-            left, top = self.gutter.left, self.gutter.top
-            self.refresh(*(Region(left, top + y, width, 1) for y in changed))
+            self.refresh(*(Region(0, y, width, 1) for y in changed))
+        return True
 
     @property
     def rows(self) -> tuple[Row, ...]:
@@ -97,14 +99,16 @@ class Drawn(Widget, can_focus=False):
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines as they are: no row has a border or padding, so none is composed anew for the sake of another."""
-        strips = [self.render_line(y) for y in crop.line_range]
         start, end = crop.column_span
-        return strips if (start, end) == (0, self.size.width) else [strip.crop(start, end) for strip in strips]
+        strips = [self.render_line(y) for y in crop.line_range]
+        return [strip if (start, end) == (0, strip.cell_length) else strip.crop(start, end) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
         """The strip of one content line."""
         if y >= len(self._rows):
-            return self._strip(BLANK)
+            if self._blank is None:
+                self._blank = self._strip(BLANK)
+            return self._blank
         strip = self._strips[y]
         if strip is None:
             strip = self._strips[y] = self._strip(self._rows[y])
@@ -112,13 +116,13 @@ class Drawn(Widget, can_focus=False):
 
     def notify_style_update(self) -> None:
         """A theme or class changed: styles are resolved anew."""
-        self._strips = [None] * len(self._rows)
+        self._strips, self._blank = [None] * len(self._rows), None
         self._styles.clear()
         super().notify_style_update()
 
     def on_resize(self) -> None:
         """The size changed: so do the rows."""
-        self._strips, self._rows = [], ()
+        self._strips, self._blank, self._rows = [], None, ()
         self.redraw()
         self.refresh()
 
@@ -134,20 +138,21 @@ class Drawn(Widget, can_focus=False):
             self.post_message(self.Selected(target))
 
     def _strip(self, row: Row) -> Strip:
-        width = self.content_size.width
-        base = self._style("text", row.on)
-        segments = [Segment(run.text, self._style(run.ink, row.on)) for run in clip_runs(row.runs, width)]
-        strip = Strip(segments).adjust_cell_length(width, base)
-        for line_filter in self.get_line_filters():
-            strip = strip.apply_filter(line_filter, self.background_colors[1])
-        return strip
+        cells = self._strip_cells or self.content_size.width
+        if (used := row.cells) > cells:
+            row = row._replace(runs=clip_runs(row.runs, cells))
+            used = row.cells
+        segments = [Segment(run.text, self._style(run.ink, row.on)) for run in row.runs]
+        if used < cells:
+            segments.append(Segment(" " * (cells - used), self._style("text", row.on)))
+        return Strip(segments, cells)
 
     def _style(self, ink: Ink, chosen: bool) -> Style:
-        """What an ink looks like here, on a chosen row or another."""
+        """What an ink looks like here and on this terminal, on a chosen row or another."""
         style = self._styles.get((ink, chosen))
         if style is None:
             style = self.visual_style.rich_style + self.get_component_rich_style(f"ink--{ink}", partial=True)
             if chosen:
                 style += self.get_component_rich_style("ink--chosen", partial=True)
-            self._styles[ink, chosen] = style
+            style = self._styles[ink, chosen] = filtered(self, style)
         return style

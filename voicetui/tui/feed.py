@@ -159,8 +159,8 @@ class Feed:
 
 def waiting_since_ms(timeline: Timeline, turns: tuple[TurnLatency, ...]) -> float | None:
     """The end of the speech whose reply is awaited: while the endpoint is open, and from the commit to the reply."""
-    for span in reversed(timeline.spans):
-        if span.lane == "endpoint" and span.end_ms is None:
+    for span in reversed(timeline.growing):
+        if span.lane == "endpoint":
             return span.start_ms
     if not turns:
         return None

@@ -24,7 +24,9 @@ from voicetui.tui.view import ScreenView
 PICTURES_PER_S = 20
 """How often the screen looks at the journal."""
 DRAWING_MS = 2.5
-"""How long after its beginning a picture may still be drawn at; the terminal's share of the work comes after that."""
+"""How long after its beginning, its figures' share included, a picture may still be drawn at; the terminal's share of
+the work comes after that.
+"""
 LEAVE_TICKS = 30
 """How many ticks leaving waits for the engine: 1.5 s."""
 
@@ -57,6 +59,7 @@ class SessionApp(ThemedApp[None]):
         self._ask_to_stop = leaving or engine.stop
         self._takes_output = takes_output
         self._busy_ms = busy_ms or engine.now_ms
+        self._begun_ms = 0.0
         self._engine = engine
         self._options = options
         self._feed, self.live, self._actions = parts
@@ -84,6 +87,7 @@ class SessionApp(ThemedApp[None]):
         A picture that the terminal has no room for would wait in a queue, and the keys behind it: the next one will do.
         """
         self._feed.drain()
+        self._begun_ms = self._busy_ms()
         self._view = view = self._feed.picture()
         if self._takes_output():
             self._show(view)
@@ -97,10 +101,9 @@ class SessionApp(ThemedApp[None]):
             self.exit()
 
     def _show(self, view: ScreenView) -> None:
-        begun_ms = self._busy_ms()
         for screen in self.seen_screens():
             if isinstance(screen, LiveScreen):
-                screen.show(view, lambda: self._busy_ms() - begun_ms > DRAWING_MS)
+                screen.show(view, lambda: self._busy_ms() - self._begun_ms > DRAWING_MS)
             elif isinstance(screen, PresenterScreen):
                 screen.show(view)
 

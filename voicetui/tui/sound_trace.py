@@ -27,9 +27,17 @@ class SoundTrace:
     def loudest(self, side: Side, start_ms: float, end_ms: float) -> float | None:
         """The loudest level between two times; None where nothing was measured."""
         levels = self.user if side == "user" else self.reply
-        low = max(0, int(start_ms // PIECE_MS) - self.first)
-        high = int(-(-end_ms // PIECE_MS)) - self.first
+        low, high = self._pieces(start_ms, end_ms)
         return max(levels[low:high], default=None) if high > low else None
+
+    def between(self, start_ms: float, end_ms: float) -> SoundTrace:
+        """What was measured between two times."""
+        low, high = self._pieces(start_ms, end_ms)
+        return SoundTrace(self.first + low, self.user[low : max(low, high)], self.reply[low : max(low, high)])
+
+    def _pieces(self, start_ms: float, end_ms: float) -> tuple[int, int]:
+        """From which piece up to which, of those that are kept."""
+        return max(0, int(start_ms // PIECE_MS) - self.first), int(-(-end_ms // PIECE_MS)) - self.first
 
 
 class SoundTraceKeeper:

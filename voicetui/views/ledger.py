@@ -136,12 +136,40 @@ class _Turn:
     discarded: dict[str, Waste] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class _Sums:
+    """What the turns come to. Times are whole microseconds, so that a turn can be taken out again without a trace."""
+
+    attempts: int = 0
+    kept: int = 0
+    wasted_tokens: int = 0
+    saved_us: int = 0
+    tried: int = 0
+    wasted_us: int = 0
+    used_tokens: int = 0
+    estimated: int = 0
+    priced: int = 0
+
+    def add(self, turn: Speculation, times: int) -> None:
+        """Put a turn in, or (-1 times) take it out."""
+        self.attempts += times * turn.attempts
+        self.kept += times * turn.kept
+        self.wasted_tokens += times * turn.wasted_tokens
+        self.saved_us += times * round(turn.saved_ms * 1000)
+        self.tried += times * turn.tried
+        self.wasted_us += times * round(turn.wasted_ms * 1000)
+        self.used_tokens += times * turn.used_tokens * turn.tried
+        self.estimated += times * turn.estimated
+        self.priced += times * (turn.usd is not None)
+
+
 class LedgerView:
     """Folds a journal to its ledger. ``feed`` is O(1); ``snapshot`` costs only the turns that changed."""
 
     def __init__(self) -> None:
         self._turns: dict[int, _Turn] = {}
         self._measured: dict[int, Speculation] = {}
+        self._sums = _Sums()
         self._discarded: dict[str, Waste] = {}
         self._stale: set[int] = set()
         self._prices: dict[str, Price | None] = {}
@@ -188,27 +216,28 @@ class LedgerView:
 
     def snapshot(self) -> Ledger:
         """The ledger so far."""
-        for number in self._stale:
+        for number in sorted(self._stale):
+            if number in self._measured:
+                self._sums.add(self._measured[number], -1)
             self._measured[number] = _speculation(self._turns[number])
+            self._sums.add(self._measured[number], 1)
         self._stale.clear()
-        turns = self._measured.values()
-        tried = [turn for turn in turns if turn.tried]
-        wasted_tokens = sum(turn.wasted_tokens for turn in turns)
-        saved_ms = round(math.fsum(turn.saved_ms for turn in turns), 3)
+        sums, saved_ms = self._sums, self._sums.saved_us / 1000
+        priced = self._measured.values() if sums.priced else ()
         return Ledger(
             turns=dict(sorted(self._measured.items())),
             discarded=dict(self._discarded),
-            attempts=sum(turn.attempts for turn in turns),
-            kept=sum(turn.kept for turn in turns),
-            wasted_tokens=wasted_tokens,
+            attempts=sums.attempts,
+            kept=sums.kept,
+            wasted_tokens=sums.wasted_tokens,
             saved_ms=saved_ms,
-            tried=len(tried),
-            wasted_ms=round(math.fsum(turn.wasted_ms for turn in turns), 3),
-            used_tokens=sum(turn.used_tokens for turn in tried),
-            estimated=any(turn.estimated for turn in turns),
-            tokens_per_100_ms=wasted_tokens / saved_ms * 100 if saved_ms > 0 else None,
-            usd_per_1000_turns=_per_1000([turn.usd for turn in tried], len(tried)),
-            wasted_usd_per_1000_turns=_per_1000([turn.wasted_usd for turn in turns], len(tried)),
+            tried=sums.tried,
+            wasted_ms=sums.wasted_us / 1000,
+            used_tokens=sums.used_tokens,
+            estimated=sums.estimated > 0,
+            tokens_per_100_ms=sums.wasted_tokens / saved_ms * 100 if saved_ms > 0 else None,
+            usd_per_1000_turns=_per_1000([turn.usd for turn in priced if turn.tried], sums.tried),
+            wasted_usd_per_1000_turns=_per_1000([turn.wasted_usd for turn in priced], sums.tried),
             prewarm=self._prewarm.snapshot(),
             retrieval=self._retrieval.snapshot(),
             partials=self._partials.snapshot(),

@@ -44,9 +44,12 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
 
 
 class Timeline(msgspec.Struct, frozen=True):
-    """Spans in the order they were learnt of, and marks. Older ones than ``kept_from_ms`` may be gone."""
+    """Spans in the order they were learnt of, those of them that still grow, and marks. Older ones than
+    ``kept_from_ms`` may be gone.
+    """
 
     spans: tuple[Span, ...]
+    growing: tuple[Span, ...]
     marks: tuple[Mark, ...]
     end_ms: float
     kept_from_ms: float
@@ -54,7 +57,9 @@ class Timeline(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class GrowingSpan:
-    """A span that may still change. Tell its ``SpanBoard`` of each change."""
+    """A span that may still change. Tell its ``SpanBoard`` of each change. ``place``: its place among the spans shown,
+    None once it is no longer kept.
+    """
 
     lane: Lane
     start_ms: float
@@ -63,15 +68,18 @@ class GrowingSpan:
     label: str
     turn: int | None
     basis: Basis | None
-    shown: Span | None = None
+    place: int | None = None
 
 
 class SpanBoard:
-    """Keeps spans and marks, and of each span the immutable form last shown, so that a snapshot is cheap."""
+    """Keeps spans and marks, and of each span the immutable form last shown: a snapshot costs only what changed."""
 
     def __init__(self, keep_ms: float | None) -> None:
         self._keep_ms = keep_ms
-        self._spans: deque[GrowingSpan] = deque()
+        self._spans: list[GrowingSpan] = []
+        self._shown_spans: list[Span] = []
+        self._changed: list[GrowingSpan] = []
+        self._growing: list[GrowingSpan] = []
         self._marks: deque[Mark] = deque()
         self._end_ms = 0.0
         self._kept_from_ms = 0.0
@@ -91,7 +99,10 @@ class SpanBoard:
         """Add a span, growing unless ``end_ms`` is given."""
         turn = basis.turn if basis is not None else turn
         span = GrowingSpan(lane, start_ms, None, kind, label, turn, basis)
+        span.place = len(self._spans)
         self._spans.append(span)
+        self._shown_spans.append(_as_now(span))
+        self._growing.append(span)
         if end_ms is not None:
             self.end(span, end_ms)
         self.changed(span)
@@ -101,12 +112,13 @@ class SpanBoard:
         """End a span, unless it has ended; never before it began."""
         if span.end_ms is None:
             span.end_ms = max(span.start_ms, end_ms)
+            self._growing.remove(span)
             self._end_ms = max(self._end_ms, span.end_ms)
             self.changed(span)
 
     def changed(self, span: GrowingSpan) -> None:
         """Show the span anew."""
-        span.shown = None
+        self._changed.append(span)
         self._shown = None
 
     def mark(self, at_ms: float, kind: MarkKind, label: str = "", turn: int | None = None) -> None:
@@ -123,19 +135,33 @@ class SpanBoard:
         if self._keep_ms is None or at_ms - self._kept_from_ms < 2 * self._keep_ms:
             return
         self._kept_from_ms = horizon_ms = at_ms - self._keep_ms
-        self._spans = deque(span for span in self._spans if span.end_ms is None or span.end_ms >= horizon_ms)
+        self._let_go(horizon_ms)
         self._marks = deque(mark for mark in self._marks if mark.at_ms >= horizon_ms)
 
     def snapshot(self) -> Timeline:
         """What there is. The same object as before when nothing changed."""
         if self._shown is None:
+            for span in self._changed:
+                if span.place is not None:
+                    self._shown_spans[span.place] = _as_now(span)
+            self._changed.clear()
+            growing = tuple(self._shown_spans[span.place] for span in self._growing if span.place is not None)
             self._shown = Timeline(
-                tuple(_shown(span) for span in self._spans), tuple(self._marks), self._end_ms, self._kept_from_ms
+                tuple(self._shown_spans), growing, tuple(self._marks), self._end_ms, self._kept_from_ms
             )
         return self._shown
 
+    def _let_go(self, horizon_ms: float) -> None:
+        """Keep the spans that reach beyond the horizon."""
+        both = list(zip(self._spans, self._shown_spans, strict=True))
+        self._spans, self._shown_spans = [], []
+        for span, shown in both:
+            span.place = None
+            if span.end_ms is None or span.end_ms >= horizon_ms:
+                span.place = len(self._spans)
+                self._spans.append(span)
+                self._shown_spans.append(shown)
 
-def _shown(span: GrowingSpan) -> Span:
-    if span.shown is None:
-        span.shown = Span(span.lane, span.start_ms, span.end_ms, span.kind, span.label, span.turn, span.basis)
-    return span.shown
+
+def _as_now(span: GrowingSpan) -> Span:
+    return Span(span.lane, span.start_ms, span.end_ms, span.kind, span.label, span.turn, span.basis)

@@ -85,13 +85,14 @@ def statistics(values: Sequence[float], modes: Sequence[Hashable] | None = None)
     if count == 0:
         return Stats(n=0)
     change = rhythm(numbers, [mode for _, mode in kept])
+    ordered = sorted(numbers)
     return Stats(
         n=count,
-        p50=quantile(numbers, 0.50),
-        p95=quantile(numbers, 0.95) if count >= P95_FROM_N else None,
-        p99=quantile(numbers, 0.99) if count >= P99_FROM_N else None,
-        max=max(numbers),
-        iqr=quantile(numbers, 0.75) - quantile(numbers, 0.25) if count >= 2 else None,
+        p50=quantile(ordered, 0.50),
+        p95=quantile(ordered, 0.95) if count >= P95_FROM_N else None,
+        p99=quantile(ordered, 0.99) if count >= P99_FROM_N else None,
+        max=ordered[-1],
+        iqr=quantile(ordered, 0.75) - quantile(ordered, 0.25) if count >= 2 else None,
         rhythm=change.mean if change is not None else None,
     )
 

@@ -308,9 +308,9 @@ def _counts(turn: TurnLatency) -> bool:
 
 def _gaps(latency: tuple[TurnLatency, ...], modes: Mapping[int, Hashable], staged: bool) -> Stats:
     """The gaps of the turns that count and are staged, or are not."""
-    gaps = [(turn.gap_ms, modes.get(turn.turn)) for turn in latency if _counts(turn) and turn.staged == staged]
-    known = [(gap_ms, mode) for gap_ms, mode in gaps if gap_ms is not None]
-    return statistics([gap_ms for gap_ms, _ in known], [mode for _, mode in known])
+    counted = [turn for turn in latency if turn.gap_ms is not None and turn.staged == staged and _counts(turn)]
+    gaps_ms = [turn.gap_ms for turn in counted if turn.gap_ms is not None]
+    return statistics(gaps_ms, [modes.get(turn.turn) for turn in counted])
 
 
 def _stops_ms(barge_ins: dict[int, tuple[BargeInFigures, ...]], left_out: Container[int]) -> list[float]:

@@ -13,6 +13,7 @@ from textual.widget import Widget
 
 from voicetui.tui.actions import ACTIONS, Action
 from voicetui.tui.drawn import Drawn
+from voicetui.tui.ground import Ground
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.conversation import Conversation
 from voicetui.tui.widgets.gap import GapPanel
@@ -28,7 +29,15 @@ from voicetui.tui.widgets.type_line import TypeLine
 from voicetui.tui.widgets.waterfall import Waterfall
 
 
-class LiveScreen(Screen[None]):
+class _Beside(Horizontal, Ground):
+    """Parts side by side."""
+
+
+class _Below(Vertical, Ground):
+    """Parts one below the other."""
+
+
+class LiveScreen(Screen[None], Ground):
     """What is on while somebody talks."""
 
     AUTO_FOCUS = ""
@@ -69,13 +78,13 @@ class LiveScreen(Screen[None]):
         yield StatusLine(self._title_text, self._notice, self._typed_only, id="status")
         yield Meters(id="meters")
         yield NoticeBar(self._notice, id="notice", lasting=not self.LIVE)
-        with Horizontal(id="upper"):
+        with _Beside(id="upper"):
             yield Conversation(id="conversation", live=self.LIVE)
             yield GapPanel(id="gap")
         yield TimelinePanel(id="timeline")
-        with Horizontal(id="lower"):
+        with _Beside(id="lower"):
             yield Waterfall(id="waterfall")
-            with Vertical(id="right"):
+            with _Below(id="right"):
                 yield RecentTurns(id="recent")
                 yield LedgerPanel(id="ledger")
         yield from self.below()

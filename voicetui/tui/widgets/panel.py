@@ -27,8 +27,7 @@ class Panel(Drawn):
         sources = (selected, *self.depends_on(view))
         if self._drawn_from is not None and all(map(_same, sources, self._drawn_from)):
             return False
-        self.redraw()
-        self._drawn_from = sources if self.content_size.width > 0 else None
+        self._drawn_from = sources if self.redraw() else None
         return True
 
 

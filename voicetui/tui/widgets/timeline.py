@@ -9,7 +9,7 @@ from textual.events import Click, MouseMove, MouseScrollDown, MouseScrollUp
 from textual.geometry import Offset, Size
 
 from voicetui.tui.ink import Row
-from voicetui.tui.lanes import LABEL_CELLS, SOUND_LANES, Tall, timeline_rows
+from voicetui.tui.lanes import LABEL_CELLS, SOUND_LANES, Lanes, Tall
 from voicetui.tui.spans import same_span, span_at, span_beside, span_row
 from voicetui.tui.view import ScreenView
 from voicetui.tui.widgets.panel import Panel
@@ -31,6 +31,7 @@ class TimelinePanel(Panel):
         super().__init__(id=id)
         self.window = Window()
         self.tall = Tall()
+        self._lanes = Lanes()
         self.told: Span | None = None
         self.chosen: Span | None = None
 
@@ -141,7 +142,7 @@ class TimelinePanel(Panel):
         if self.chosen is not None:
             self.chosen = _as_now(self.view, self.chosen)
         tall = self._tall(size.height)
-        rows = timeline_rows(self.view, self.window, size.width, self.selected, tall, self.chosen)
+        rows = self._lanes.rows(self.view, self.window, size.width, self.selected, tall, self.chosen)
         told = self.told or self.chosen
         if told is not None:
             rows[0] = span_row(self.view, told, size.width)
