@@ -7,8 +7,11 @@ import re
 from voicetui.tui.ink import INKS, Ink, Run
 
 _SIGN: dict[Ink, str] = {ink: chr(ord("A") + place) for place, ink in enumerate(INKS)}
-_STRETCH = re.compile(r"(.)\1*")
-"""Cells of one ink are found as repeats of its sign: a line is made of hundreds of cells, twenty times a second."""
+_INK: dict[str, Ink] = {sign: ink for ink, sign in _SIGN.items()}
+_STRETCH = re.compile(r" +|(\S)(?:\1| )*")
+"""Cells of one ink are found as repeats of its sign, with the untouched cells behind them, which look the same in any:
+a line is made of hundreds of cells, twenty times a second.
+"""
 
 
 class CellLine:
@@ -16,7 +19,7 @@ class CellLine:
 
     def __init__(self, cells: int) -> None:
         self._glyphs = [" "] * cells
-        self._inks: list[Ink] = ["text"] * cells
+        self._signs = [" "] * cells
 
     def __len__(self) -> int:
         return len(self._glyphs)
@@ -25,13 +28,14 @@ class CellLine:
         """One glyph."""
         if 0 <= cell < len(self._glyphs):
             self._glyphs[cell] = glyph
-            self._inks[cell] = ink
+            self._signs[cell] = _SIGN[ink]
 
     def free(self, start: int, end: int) -> bool:
         """Whether all of the cells from ``start`` up to ``end`` exist and hold nothing but blanks or guides."""
         if start < 0 or end > len(self._glyphs):
             return False
-        return all(self._glyphs[cell] == " " or self._inks[cell] == "guide" for cell in range(start, end))
+        guide = _SIGN["guide"]
+        return all(self._glyphs[cell] == " " or self._signs[cell] == guide for cell in range(start, end))
 
     def write(self, cell: int, text: str, ink: Ink) -> None:
         """Single-width text from ``cell`` on."""
@@ -49,15 +53,15 @@ class CellLine:
 
     def lay(self, other: CellLine) -> None:
         """Everything of another line of the same length that is not blank."""
-        for cell, (glyph, ink) in enumerate(zip(other._glyphs, other._inks, strict=True)):
+        for cell, (glyph, sign) in enumerate(zip(other._glyphs, other._signs, strict=True)):
             if glyph != " ":
-                self.put(cell, glyph, ink)
+                self._glyphs[cell], self._signs[cell] = glyph, sign
 
     def runs(self) -> tuple[Run, ...]:
         """The line as runs."""
         text = "".join(self._glyphs)
-        stretches = _STRETCH.finditer("".join(map(_SIGN.__getitem__, self._inks)))
-        return tuple(Run(text[each.start() : each.end()], self._inks[each.start()]) for each in stretches)
+        stretches = _STRETCH.finditer("".join(self._signs))
+        return tuple(Run(text[each.start() : each.end()], _INK.get(each[0][0], "text")) for each in stretches)
 
 
 def rule(cells: int, title: str, note: str = "") -> tuple[Run, ...]:
