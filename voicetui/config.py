@@ -85,6 +85,7 @@ class Endpoint(_Table, frozen=True):
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
     cut_off_risk: Share = _RULES.cut_off_risk
+    words_model: str = "smollm2-135m-instruct"
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 60.0
     clear_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.15
@@ -162,6 +163,10 @@ class Config(_Table, frozen=True):
     record: Record = Record()
     tiers: tuple[TierTable, ...] = ()
 
+    def scores_words(self) -> bool:
+        """Whether a language model scores the words at a pause: it knows English alone."""
+        return self.endpoint.policy == "model" and bool(self.endpoint.words_model) and self.listen.language == "en"
+
     def policy(self) -> Policy:
         """The rules' numbers."""
         return Policy(
@@ -180,6 +185,7 @@ class Config(_Table, frozen=True):
             quick_pauses=self.endpoint.quick_pauses,
             cut_off_risk=self.endpoint.cut_off_risk,
             score_weight=self.endpoint.score_weight,
+            score_words=self.scores_words(),
             words_odds=self.endpoint.words_odds,
             clear_logprob=self.endpoint.clear_logprob,
             unfinished_ms=self.endpoint.unfinished_ms,

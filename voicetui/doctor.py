@@ -64,7 +64,8 @@ def _models(config: Config) -> list[Finding]:
     found = []
     for name in needed_models(config):
         model = models.find(name)
-        state, without = ("note", ": turns end by silence alone") if name in spare_models(config) else ("bad", "")
+        spare = spare_models(config)
+        state, without = ("note", f": {spare[name]}") if name in spare else ("bad", "")
         if not models.installed(model):
             found.append(Finding(state, f"model {name} is not installed{without}", f"voicetui models pull {name}"))
         elif models.verify(model):

@@ -171,6 +171,19 @@ class TurnScorer(Protocol):
         """
 
 
+class WordsScorer(Protocol):
+    """Is the turn over, by its words? Blocking; called from one worker thread at a time."""
+
+    def warm(self) -> float:
+        """Load and run once. The first run's ms. Raises ``StageError``."""
+
+    def score(self, text: str) -> float:
+        """The probability, 0 to 1, that a sentence is over after ``text``, whatever sign it ends with; 0 for no words.
+
+        Raises ``StageError`` if it is broken.
+        """
+
+
 class StageError(Exception):
     """A stage failed. ``str(error)`` is for a person; ``remedy`` says what to do next; ``stage`` which part of it."""
 

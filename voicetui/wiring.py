@@ -22,11 +22,12 @@ from voicetui.journal.record import Recorder
 from voicetui.listen.ear import Ear
 from voicetui.listen.edges import EdgeLimits
 from voicetui.listen.score import Scorer
+from voicetui.listen.sentence_end import SentenceEnd
 from voicetui.listen.transcribe import Transcriber
 from voicetui.listen.turn_end import SmartTurn
 from voicetui.listen.vad import SileroDetector
 from voicetui.listen.whisper import WhisperRecogniser
-from voicetui.ports import Clock, Pcm16, Recogniser, TurnScorer, Voice
+from voicetui.ports import Clock, Pcm16, Recogniser, TurnScorer, Voice, WordsScorer
 from voicetui.rehearse.person import Person, Watch
 from voicetui.rehearse.scenario import Line, Scenario, clips
 from voicetui.reply.generate import Replier
@@ -122,13 +123,22 @@ class Wired:
 def needed_models(config: Config) -> list[str]:
     """The embedded models this configuration loads from the catalogue."""
     known = {model.name for model in models.catalogue()}
-    named = [config.listen.model, config.speak.voice, *(tier.model for tier in config.tiers if tier.kind == "local")]
-    return [name for name in dict.fromkeys([*named, *spare_models(config)]) if name in known]
+    return [name for name in dict.fromkeys([*_vital_models(config), *spare_models(config)]) if name in known]
 
 
-def spare_models(config: Config) -> list[str]:
-    """The models among these that a session can go on without."""
-    return [config.endpoint.model] if config.endpoint.policy == "model" else []
+def spare_models(config: Config) -> dict[str, str]:
+    """The models among these that a session can go on without, and what turns then do."""
+    spare = {}
+    if config.endpoint.policy == "model":
+        spare[config.endpoint.model] = "turns end by silence alone"
+    if config.scores_words():
+        spare[config.endpoint.words_model] = "turns end without a score of their words"
+    return {name: without for name, without in spare.items() if name not in _vital_models(config)}
+
+
+def _vital_models(config: Config) -> list[str]:
+    local = [tier.model for tier in config.tiers if tier.kind == "local"]
+    return [config.listen.model, config.speak.voice, *local]
 
 
 def load_clips(scenario: Scenario) -> dict[str, Pcm16]:
@@ -167,9 +177,10 @@ def wire(
     scripted = choice.source if choice.scenario is not None else ""
     sound = SoundDevices(config.audio, clock, post, scripted, choice.aloud)
     microphone = sound.first_microphone(choice.input or config.audio.input) if scripted or choice.microphone else None
-    scorer, knowledge = _scorer(config, clock, post), _knowledge(config, clock, post)
+    scorer, words = _scorer(config, clock, post), _words_scorer(config, clock, post)
+    knowledge = _knowledge(config, clock, post)
     made: dict[str, Warmable | None] = {
-        "transcribe": recogniser, "synthesize": voice, "score": scorer, "context": knowledge
+        "transcribe": recogniser, "synthesize": voice, "score": scorer, "words": words, "context": knowledge
     }  # fmt: skip
     parts: Parts[SynthesizedClause | GrowingClause] = Parts(
         microphone=microphone,
@@ -182,6 +193,7 @@ def wire(
         make_player=lambda post, rate_hz: Player(clock, post, rate_hz),
         warm={name: part.warm for name, part in made.items() if part is not None},
         scorer=Scorer(scorer, clock) if scorer is not None else None,
+        words=words,
         knowledge=knowledge,
         recorder=Recorder(folder, unrecorded) if folder is not None else None,
         fallback_speaker=lambda: NullSpeaker(clock),
@@ -291,6 +303,18 @@ def _scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> TurnS
         post(Fault("score", f"{error}", "Until it is there turns end by silence alone."))
         return None
     return SmartTurn(path, threads=config.endpoint.threads, clock=clock)
+
+
+def _words_scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> WordsScorer | None:
+    """The model that scores words, if one is to and it is there; the session does without, and says so."""
+    if not config.scores_words():
+        return None
+    try:
+        path = models.path_of(config.endpoint.words_model)
+    except models.ModelError as error:
+        post(Fault("words", f"{error}", "Until it is there turns end without a score of their words."))
+        return None
+    return SentenceEnd(path, threads=config.endpoint.threads, clock=clock)
 
 
 def _knowledge(config: Config, clock: Clock, post: Callable[[Fact], None]) -> FolderKnowledge | None:

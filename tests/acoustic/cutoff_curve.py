@@ -25,12 +25,13 @@ from tests.rules.desk import Desk
 from voicetui.config import Config
 from voicetui.conversation.policy import Policy
 from voicetui.events import Fact
-from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TurnScored
-from voicetui.events.orders import Commit, Cut, Generate, Play, ScoreTurn, Synthesize, Transcribe, WakeAt
+from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TurnScored, WordsScored
+from voicetui.events.orders import Commit, Cut, Generate, Play, ScoreTurn, ScoreWords, Synthesize, Transcribe, WakeAt
 from voicetui.events.reply import ClauseCut
 from voicetui.events.session import Woke
 from voicetui.events.speak import ClauseBegun, PlaybackCut
 from voicetui.listen.score import Scorer
+from voicetui.listen.sentence_end import SentenceEnd
 from voicetui.listen.turn_end import SmartTurn
 from voicetui.listen.vad import SileroDetector
 from voicetui.listen.whisper import WhisperRecogniser
@@ -47,6 +48,8 @@ _HEARD_MS = 700.0
 _LEAD_MS, _AFTER_MS = 600.0, 1800.0
 _WORDS_MS, _SCORE_MS = 110.0, 60.0
 """From a noticed pause to its words and its score, with both models on a core of their own."""
+_WORDS_SCORED_MS = 40.0
+"""From the words to their score."""
 _CLAUSE_MS, _SOUND_MS = 200.0, 75.0
 """From the request for a reply to its first clause, and from that to its first sound: medians of ``bench overlap``."""
 _OUTPUT_MS = 40.0
@@ -65,6 +68,7 @@ class Edge(msgspec.Struct, frozen=True):
     doubt: str = ""
     score: float = 0.0
     logprob: float | None = None
+    words_score: float = 0.0
 
 
 class Heard(msgspec.Struct, frozen=True):
@@ -105,6 +109,7 @@ class Models:
         clock = SystemClock()
         self._recogniser = WhisperRecogniser(path_of("whisper-tiny.en"), clock=clock, language="en")
         self._scorer = Scorer(SmartTurn(path_of("smart-turn-v3.2")), clock)
+        self._words = SentenceEnd(path_of("smollm2-135m-instruct"))
         self._policy = Policy()
 
     def hear(self, sound: Pcm16) -> tuple[Edge, ...]:
@@ -127,7 +132,8 @@ class Models:
         words = self._recogniser.recognise(there, True)
         heard = sound[start : max(edge.noticed_sample, edge.sample + _SCORED_AFTER_MS * _PER_MS)]
         score = self._scorer.run(ScoreTurn(1, 1, start, end), heard, start, 0.0).score
-        return Edge("paused", at_ms, noticed_ms, words.text, words.doubt, score, words.evidence.logprob)
+        ended = self._words.score(words.text)
+        return Edge("paused", at_ms, noticed_ms, words.text, words.doubt, score, words.evidence.logprob, ended)
 
 
 def heard_as(models: Models, sentence: str, voice: str, held_out: bool = False) -> Heard:
@@ -205,6 +211,9 @@ def decided(edges: Sequence[Edge], **policy: object) -> list[Turn]:
                 case ScoreTurn() | Transcribe() if order.end_sample is not None:
                     done_ms = now_ms + (_WORDS_MS if isinstance(order, Transcribe) else _SCORE_MS)
                     later(done_ms, done_ms, _answer(order, pauses[order.end_sample], now_ms))
+                case ScoreWords():
+                    done_ms = now_ms + _WORDS_SCORED_MS
+                    later(done_ms, done_ms, _words_answer(order, edges, now_ms))
                 case Generate():
                     later(now_ms + _CLAUSE_MS, now_ms + _CLAUSE_MS, ClauseCut(order.basis, 0, "Yes.", "Yes."))
                 case Synthesize():
@@ -223,6 +232,12 @@ def _answer(order: Transcribe | ScoreTurn, edge: Edge, now_ms: float) -> Fact:
         return TurnScored(order.utterance, order.request, order.start_sample, order.end_sample, edge.score, now_ms, 0.0)
     words = (order.utterance, order.request, edge.text, order.final, order.start_sample, order.end_sample)
     return Transcribed(*words, now_ms, 0.0, Evidence(logprob=edge.logprob), edge.doubt)
+
+
+def _words_answer(order: ScoreWords, edges: Sequence[Edge], now_ms: float) -> Fact:
+    """Whatever was carried over before them, the words are those of the newest pause that has them."""
+    ends = [edge.words_score for edge in edges if edge.kind == "paused" and edge.noticed_ms <= now_ms]
+    return WordsScored(order.utterance, order.request, ends[-1], now_ms, 0.0)
 
 
 def tally(clips: Sequence[Heard], **policy: object) -> Tally:

@@ -7,7 +7,15 @@ from voicetui.conversation import utterance as utterance_words
 from voicetui.conversation.policy import of_session
 from voicetui.conversation.state import State, Step
 from voicetui.events import Entry, Fact, Order
-from voicetui.events.listen import SoundRose, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.listen import (
+    SoundRose,
+    SpeechPaused,
+    SpeechStarted,
+    Transcribed,
+    TranscribeFailed,
+    TurnScored,
+    WordsScored,
+)
 from voicetui.events.orders import EndSession
 from voicetui.events.reply import ClauseCut, ContextAssembled, GenerationEnded, GenerationFailed
 from voicetui.events.session import (
@@ -79,8 +87,12 @@ def _apply(step: Step, fact: Fact, at_ms: float) -> None:
             endpoint.transcribe_failed(step, fact, at_ms)
         case TurnScored():
             endpoint.scored(step, fact)
+        case WordsScored():
+            endpoint.words_scored(step, fact)
         case Fault(stage="score"):
             endpoint.scoring_broke(step)
+        case Fault(stage="words"):
+            endpoint.scoring_words_broke(step)
         case Woke():
             _woke(step, fact.wake, at_ms)
         case ContextAssembled():

@@ -11,7 +11,7 @@ from voicetui.conversation.history import turn_text
 from voicetui.conversation.lookup import look_up
 from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait, Words
 from voicetui.conversation.utterance import next_partial, revise, score_pause, transcribe_pause
-from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored, WordsScored
 from voicetui.events.orders import Commit, OpenUtterance, Reject
 from voicetui.events.words import normalise_words
 
@@ -78,6 +78,16 @@ def scored(step: Step, fact: TurnScored) -> None:
         _reconsider(step)
 
 
+def words_scored(step: Step, fact: WordsScored) -> None:
+    """Wait as long as the score of the newest words makes it worth; a score of older ones is void."""
+    utterance = step.state.utterance
+    if utterance is None or utterance.number != fact.utterance or utterance.scoring_words != fact.request:
+        return
+    step.utter(scoring_words=0, words_score=fact.score)
+    if not utterance.speaking:
+        _reconsider(step)
+
+
 def over_pause(step: Step) -> None:
     """The pause of speech over the reply has lasted: read it."""
     utterance = step.state.utterance
@@ -88,6 +98,15 @@ def over_pause(step: Step) -> None:
 def scoring_broke(step: Step) -> None:
     """From now on turns end by silence alone."""
     step.set(unscored=True)
+
+
+def scoring_words_broke(step: Step) -> None:
+    """From now on turns end without the words' score; the pause that waits for one waits no longer."""
+    step.set(words_unscored=True)
+    if step.state.utterance is not None:
+        step.utter(scoring_words=0)
+        if not step.state.utterance.speaking:
+            _reconsider(step)
 
 
 def silence_over(step: Step) -> None:
@@ -164,7 +183,9 @@ def commit_if_over(step: Step) -> None:
     else:
         pause = utterance.pause
         held_ms = 0.0 if pause.over_ms is None else max(0.0, step.now_ms - pause.over_ms)
-        step.order(Commit(basis, utterance.number, text, wait.reason, wait.ms, pause.score, held_ms))
+        step.order(
+            Commit(basis, utterance.number, text, wait.reason, wait.ms, pause.score, held_ms, utterance.words_score)
+        )
     step.set(utterance=None, carried="", closed=Closed(utterance.number, utterance.text))
     floor.begin(step, basis, text, utterance.pause.user_end_ms)
 
@@ -219,7 +240,9 @@ def _reconsider(step: Step) -> None:
     if utterance.pause is None or utterance.pause.user_end_ms is None:
         return
     clear = utterance.logprob is None or utterance.logprob >= step.state.policy.clear_logprob
-    words = Words("" if utterance.doubt else utterance.text, clear) if utterance.settled else None
+    words = None
+    if utterance.settled and not utterance.scoring_words:
+        words = Words("" if utterance.doubt else utterance.text, clear, utterance.words_score)
     score = utterance.pause.score
     wait = patience.wait_for(step.state.policy, _silence_ms(step), score, words, step.state.own_pauses_ms)
     if wait != utterance.wait:

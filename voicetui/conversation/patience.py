@@ -28,11 +28,18 @@ def wait_for(
 
 
 def going_on(policy: Policy, score: float, words: Words) -> float:
-    """The probability, above 0 and up to 1, that the turn is not over: by the odds of score and words, multiplied."""
+    """The probability, above 0 and up to 1, that the turn is not over: by the odds of the sound's score, of the words'
+    score and of a clear end, multiplied as if they were independent.
+    """
     bounded = min(max(score, policy.least_doubt), 1.0 - policy.least_doubt)
-    odds = math.pow(bounded / (1.0 - bounded), policy.score_weight)
+    weight, clear_odds = policy.score_weight, policy.words_odds
+    odds = 1.0
+    if words.score is not None:
+        weight, clear_odds = policy.beside_score_weight, policy.beside_words_odds
+        odds = math.pow(max(words.score, policy.least_words) / policy.even_words, policy.words_weight)
+    odds *= math.pow(bounded / (1.0 - bounded), weight)
     if words.clear and ends(words.text):
-        odds *= policy.words_odds
+        odds *= clear_odds
     return 1.0 / (1.0 + odds)
 
 

@@ -43,6 +43,18 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """A score nearer to 0 or 1 than this counts as this near."""
     words_odds: float = 8.0
     """By what factor words that end like a sentence, and were read clearly, raise the odds that the turn is over."""
+    score_words: bool = False
+    """Whether, beside the sound, the words are scored by a language model: is a sentence over after them?"""
+    words_weight: float = 1.0
+    """What the log of that score counts for; score and clear ends then count for the two numbers that follow."""
+    even_words: float = 0.035
+    """The score of words that say nothing either way."""
+    least_words: float = 0.001
+    """A lower score counts as this."""
+    beside_score_weight: float = 0.3
+    """``score_weight`` beside scored words."""
+    beside_words_odds: float = 5.0
+    """``words_odds`` beside scored words."""
     clear_logprob: float = -0.25
     """Words of a lower mean log-probability were not read clearly: the last may have been cut off in the middle."""
     pauses_ms: tuple[float, ...] = (250.0, 300.0, 350.0, 400.0, 450.0, 500.0, 550.0, 600.0, 700.0, 800.0, 900.0, 1000.0)

@@ -28,10 +28,13 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Words(msgspec.Struct, frozen=True):
-    """What was read up to a pause; ``text`` is "" where nobody believes it. ``clear``: it was read surely."""
+    """What was read up to a pause; ``text`` is "" where nobody believes it. ``clear``: it was read surely; ``score``:
+    how likely a sentence is over after it, where a model was asked.
+    """
 
     text: str
     clear: bool = True
+    score: float | None = None
 
 
 class Wait(msgspec.Struct, frozen=True):
@@ -63,6 +66,10 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     doubt: str = ""
     logprob: float | None = None
     """How sure the recogniser was of the settled words: their mean log-probability."""
+    scoring_words: int = 0
+    """The request whose score the newest words wait for."""
+    words_score: float | None = None
+    """How likely a sentence is over after the newest words."""
     silence_over: bool = False
     wait: Wait | None = None
     """What the current pause was last measured against."""
@@ -220,6 +227,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """Pauses of this speaker after which the same turn went on, oldest first."""
     unscored: bool = False
     """The end-of-turn model is broken: turns end by silence alone."""
+    words_unscored: bool = False
+    """The model that scores words is broken: turns end without it."""
     ahead: Ahead = Ahead()
     context: Context = Context()
     warmed: Warmth | None = None

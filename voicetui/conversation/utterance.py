@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from voicetui.conversation.history import turn_text
 from voicetui.conversation.state import Step
 from voicetui.conversation.words import same_words
 from voicetui.events.listen import Transcribed
-from voicetui.events.orders import Revise, ScoreTurn, Transcribe, Window
+from voicetui.events.orders import Revise, ScoreTurn, ScoreWords, Transcribe, Window
 from voicetui.events.sound import RATE_HZ
+from voicetui.events.words import normalise_words
 
 
 def transcribe(step: Step, end_sample: int | None) -> None:
@@ -46,6 +48,19 @@ def score_pause(step: Step) -> None:
     request = _new_request(step)
     step.utter(pause=msgspec.structs.replace(utterance.pause, scoring=request))
     step.order(ScoreTurn(utterance.number, request, _start_sample(step), _end_sample(step)))
+
+
+def score_words(step: Step) -> None:
+    """Ask whether a sentence is over after the newest words, which are others than before."""
+    utterance, state = step.state.utterance, step.state
+    assert utterance is not None
+    step.utter(scoring_words=0, words_score=None)
+    if not state.policy.score_words or state.words_unscored or state.setting.overlap != "full":
+        return
+    if normalise_words(utterance.text):
+        request = _new_request(step)
+        step.utter(scoring_words=request)
+        step.order(ScoreWords(utterance.number, request, turn_text(state, utterance.text)))
 
 
 def _new_request(step: Step) -> int:
@@ -97,3 +112,5 @@ def revise(step: Step, fact: Transcribed, settles: bool) -> None:
         revision = utterance.revision + (1 if changed else 0)
         step.utter(text=fact.text, revision=revision)
         step.order(Revise(utterance.number, revision, fact.text, settles))
+    if changed:
+        score_words(step)

@@ -16,7 +16,7 @@ AnyFact: TypeAlias = (
     | sound.DeviceOpened | sound.DeviceLost | sound.ClockMapped | sound.SoundLost
     | sound.EchoMeasured | sound.EchoLost
     | listen.SpeechStarted | listen.SoundRose | listen.SpeechPaused | listen.Transcribed | listen.TranscribeFailed
-    | listen.TurnScored
+    | listen.TurnScored | listen.WordsScored
     | reply.ContextReady | reply.ContextAssembled | reply.PrewarmEnded
     | reply.RequestSent | reply.FirstByte | reply.TokensArrived
     | reply.ClauseCut | reply.GenerationEnded | reply.GenerationFailed | reply.GenerationCancelled
@@ -26,7 +26,8 @@ AnyFact: TypeAlias = (
 )  # fmt: skip
 
 AnyOrder: TypeAlias = (
-    orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.ScoreTurn | orders.Revise | orders.Reject
+    orders.WakeAt | orders.OpenUtterance | orders.Transcribe | orders.ScoreTurn | orders.ScoreWords
+    | orders.Revise | orders.Reject
     | orders.Generate | orders.Commit | orders.Synthesize | orders.Play | orders.FinishPlayback | orders.Duck
     | orders.Pause | orders.Resume | orders.Cut | orders.Cancel | orders.BargeIn | orders.PrepareTier | orders.GateMic
     | orders.QuickenEar | orders.Prewarm | orders.AssembleContext | orders.AdoptContext | orders.UseDevice

@@ -95,6 +95,20 @@ class TurnScored(Fact, frozen=True):
     waited_ms: float
 
 
+class WordsScored(Fact, frozen=True):
+    """The answer to one ``ScoreWords`` order: the probability, 0 to 1, that a sentence is over after those words.
+
+    ``started_ms`` is when scoring began, after ``waited_ms`` in the worker's queue; the entry's time is when the score
+    existed.
+    """
+
+    utterance: int
+    request: int
+    score: float
+    started_ms: float
+    waited_ms: float
+
+
 class TranscribeFailed(Fact, frozen=True):
     """A ``Transcribe`` order came to nothing, for a technical reason."""
 

@@ -73,6 +73,17 @@ class ScoreTurn(Order, frozen=True):
     end_sample: int
 
 
+class ScoreWords(Order, frozen=True):
+    """Score by its words whether the turn is over: how likely a sentence is over after ``text``.
+
+    ``text`` is all the turn's words so far; case and punctuation are the recogniser's.
+    """
+
+    utterance: int
+    request: int
+    text: str
+
+
 class Revise(Order, frozen=True):
     """The utterance's words are now these. ``revision`` rises only when the normalised words change.
 
@@ -108,8 +119,9 @@ class Commit(Order, frozen=True):
     """The turn is over, on this basis. ``utterance`` is None for a typed turn.
 
     ``text`` is the user's text; ``reason`` why it is over ("silence", "turn model", "unfinished words", "typed",
-    "key", "staged", "imported"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said, if
-    it did; ``held_ms`` how long, after that, the turn stayed open for the first sound of its reply.
+    "key", "staged", "imported"); ``silence_ms`` the silence waited for; ``score`` what the end-of-turn model said of
+    the sound, ``words_score`` the language model of the words, if they did; ``held_ms`` how long, after that, the turn
+    stayed open for the first sound of its reply.
     """
 
     basis: Basis
@@ -119,6 +131,7 @@ class Commit(Order, frozen=True):
     silence_ms: float | None = None
     score: float | None = None
     held_ms: float = 0.0
+    words_score: float | None = None
 
 
 class Synthesize(Order, frozen=True):

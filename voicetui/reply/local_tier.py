@@ -72,7 +72,7 @@ class LocalTier:
         # notice that nobody listens any more.
         self._extra = {"cache_prompt": True, "return_progress": True} | dict(extra or {})
         self._threads = threads or default_threads()
-        self._answer_threads = answer_threads or max(1, self._threads // 2)
+        self._answer_threads = answer_threads or self._threads
         self._context_tokens = context_tokens
         self._deadlines = deadlines
         self._warm = False

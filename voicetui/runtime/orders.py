@@ -28,6 +28,7 @@ from voicetui.events.orders import (
     QuickenEar,
     Resume,
     ScoreTurn,
+    ScoreWords,
     Synthesize,
     Transcribe,
     UseDevice,
@@ -42,6 +43,7 @@ from voicetui.runtime.changing import Changing
 from voicetui.runtime.hearing import post_edge
 from voicetui.runtime.parts import ClauseSound, Parts, Player
 from voicetui.runtime.prewarm import Prewarmer
+from voicetui.runtime.scoring import Scoring
 from voicetui.runtime.speaking import collect_playback, open_speaker
 from voicetui.runtime.turn import Scopes
 
@@ -70,15 +72,16 @@ class Hands(Generic[SoundT]):
         self._replier = parts.make_replier(post)
         self._synthesizer = parts.make_synthesizer(post)
         self._workers = {
-            name: parts.make_worker(name, clock) for name in ("transcribe", "score", "context", "synthesize", "echo")
+            name: parts.make_worker(name, clock)
+            for name in ("transcribe", "score", "words", "context", "synthesize", "echo")
         }
+        self._scoring = Scoring(self._workers, clock, post, self._broken)
         self._assembler = Assembler(parts.knowledge, self._workers["context"], clock, post)
         self._sounds: dict[tuple[Basis, int], SoundT] = {}
         self._tier_locks = {name: anyio.Lock() for name in parts.tiers}
         self._ready_tiers: set[str] = set()
         self._prewarmer = Prewarmer(parts.tiers, self._ready_tiers, clock, post, scopes.start_free)
         self._newest_request = 0
-        self._newest_score = 0
         self._gated = False
         self._ungated_ms = 0.0
         self._speakers_lost = 0
@@ -94,8 +97,9 @@ class Hands(Generic[SoundT]):
                 self._newest_request = order.request
                 self._scopes.start_free(lambda: self._transcribe(order), "transcribe")
             case ScoreTurn():
-                self._newest_score = order.request
-                self._scopes.start_free(lambda: self._score(order), "score")
+                self._scopes.start_free(lambda: self._scoring.turn(order, self._parts.scorer, self._parts.ear), "score")
+            case ScoreWords():
+                self._scopes.start_free(lambda: self._scoring.words(order, self._parts.words), "words")
             case AssembleContext():
                 self._scopes.start_free(lambda: self._assembler.assemble(order), "context")
             case Prewarm():
@@ -192,23 +196,6 @@ class Hands(Generic[SoundT]):
                 self._post(fact, self._clock.now_ms())
 
         await self._workers["transcribe"].run(job)
-
-    async def _score(self, order: ScoreTurn) -> None:
-        scorer = self._parts.scorer
-        if scorer is None:
-            return
-        sound, first_sample = self._parts.ear.read(order.start_sample, order.end_sample)
-
-        def job(waited_ms: float) -> None:
-            if order.request == self._newest_score:
-                self._post(scorer.run(order, sound, first_sample, waited_ms), self._clock.now_ms())
-
-        try:
-            await self._workers["score"].run(job)
-        except StageError as error:
-            self._post(Fault("score", str(error), error.remedy), self._clock.now_ms())
-        except Exception as error:  # turns end without a score, too
-            self._broken("score", error)
 
     def _recognised(
         self, order: Transcribe, sound: Pcm16, first_sample: int, waited_ms: float

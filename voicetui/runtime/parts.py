@@ -34,6 +34,7 @@ from voicetui.ports import (
     Speaker,
     Tier,
     VoiceEdge,
+    WordsScorer,
 )
 from voicetui.runtime.meter import Meter
 from voicetui.runtime.worker import JobRunner, Worker
@@ -231,6 +232,8 @@ class Parts(Generic[SoundT]):
     """Blocking warm-ups by part's name, run on their workers; each returns its first run's ms."""
     scorer: Scorer | None = None
     """None where turns end by silence alone."""
+    words: WordsScorer | None = None
+    """None where turns end without a score of their words."""
     knowledge: Knowledge | None = None
     """Notes to look things up in; ``warm`` knows them as "context"."""
     recorder: Recorder | None = None

@@ -151,13 +151,14 @@ class UserLanes:
 
 
 def why_over(commit: Commit) -> str:
-    """Why the turn was over: the reason, the silence it was measured against, the model's score, and for how long it
-    stayed open for its reply.
+    """Why the turn was over: the reason, the silence it was measured against, the scores of sound and words, and how long
+    it stayed open for its reply.
 
     >>> why_over(Commit(Basis(1, 1, 1), 1, "Hello.", "turn model", 240.0, 0.97))
     'turn model, 240 ms, score 0.97'
     """
     silence = f", {commit.silence_ms:.0f} ms" if commit.silence_ms is not None else ""
     score = f", score {commit.score:.2f}" if commit.score is not None else ""
+    score += f", words {commit.words_score:.2f}" if commit.words_score is not None else ""
     held = f", open {commit.held_ms:.0f} ms more for the reply" if abs(commit.held_ms) > 0.5 else ""
     return commit.reason + silence + score + held

@@ -30,6 +30,7 @@ from voicetui.events.orders import (
     QuickenEar,
     Resume,
     ScoreTurn,
+    ScoreWords,
     Synthesize,
     Transcribe,
     UseDevice,
@@ -238,7 +239,7 @@ class _Run:
                 answer = self._twins.answer_to(recorded.order) if recorded is not None else None
                 if recorded is None or (answer is not None and answer.entry.seq <= self._taken):
                     self._post(max(self._now_ms, order.due_ms), Woke(order.wake))
-            case Transcribe() | ScoreTurn() | AssembleContext():
+            case Transcribe() | ScoreTurn() | ScoreWords() | AssembleContext():
                 self._ask(order, recorded, on_time)
             case (
                 Generate() | Synthesize() | Play() | FinishPlayback() | Duck() | Pause() | Resume() | Cut() | Cancel()
@@ -275,6 +276,8 @@ class _Run:
                 self._stop("what was said over the reply is transcribed at another time")
             case ScoreTurn():
                 self._stop("the end-of-turn model was not asked then", commit=True)
+            case ScoreWords() if utterance is not None and not utterance.speaking:
+                self._stop("the model that scores words was not asked then", commit=True)
             case AssembleContext():
                 self._stop("the notes were not asked then", commit=True)
             case _:

@@ -35,6 +35,7 @@ from voicetui.events.orders import (
     Reject,
     Revise,
     ScoreTurn,
+    ScoreWords,
     Transcribe,
     WakeAt,
 )
@@ -140,7 +141,7 @@ class Implied:
                 self._wakes[order.why] = order.wake
             case OpenUtterance():
                 self._opened(order.utterance)
-            case Transcribe() | ScoreTurn():
+            case Transcribe() | ScoreTurn() | ScoreWords():
                 self._count("request", order.request)
             case Prewarm():
                 self._count("prewarm", order.prewarm)

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 import msgspec
 
 from voicetui.events import Basis, Entry, Fact, Order
-from voicetui.events.listen import Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.listen import Transcribed, TranscribeFailed, TurnScored, WordsScored
 from voicetui.events.orders import (
     AdoptContext,
     AssembleContext,
@@ -21,6 +21,7 @@ from voicetui.events.orders import (
     Prewarm,
     Reject,
     ScoreTurn,
+    ScoreWords,
     Synthesize,
     Transcribe,
     WakeAt,
@@ -29,7 +30,7 @@ from voicetui.events.reply import ContextAssembled, PrewarmEnded
 from voicetui.events.session import Woke
 from voicetui.rehearse.redecide.decisions import Decision, Episode
 
-Asked = Transcribe | ScoreTurn | AssembleContext
+Asked = Transcribe | ScoreTurn | ScoreWords | AssembleContext
 """Orders that a model answers from the recording itself, or from notes: once, and the same whenever they are asked."""
 
 
@@ -93,7 +94,7 @@ class Twins:
         match fact:
             case Woke():
                 return None if number is None else Woke(number)
-            case Transcribed() | TranscribeFailed() | TurnScored():
+            case Transcribed() | TranscribeFailed() | TurnScored() | WordsScored():
                 return None if number is None else msgspec.structs.replace(fact, request=number)
             case ContextAssembled():
                 return None if number is None else msgspec.structs.replace(fact, context=number)
@@ -141,7 +142,15 @@ def _question(record: object) -> tuple[str, int] | None:
     match record:
         case WakeAt() | Woke():
             return "wake", record.wake
-        case Transcribe() | ScoreTurn() | Transcribed() | TranscribeFailed() | TurnScored():
+        case (
+            Transcribe()
+            | ScoreTurn()
+            | ScoreWords()
+            | Transcribed()
+            | TranscribeFailed()
+            | TurnScored()
+            | WordsScored()
+        ):
             return "request", record.request
         case AssembleContext() | ContextAssembled():
             return "context", record.context
@@ -161,6 +170,8 @@ def _identity(order: Order, as_recorded: Order, cause: int | None) -> Hashable:
             return kind, order.utterance, order.start_sample, order.end_sample, order.end_sample is None and cause
         case ScoreTurn():
             return kind, order.utterance, order.start_sample, order.end_sample
+        case ScoreWords():
+            return kind, order.utterance, order.text
         case AssembleContext():
             return kind, order.turn, order.query
         case Prewarm():
