@@ -24,7 +24,7 @@ def real(request: pytest.FixtureRequest) -> SentenceEnd:
 @pytest.fixture(params=["twin", pytest.param("real", marks=pytest.mark.models)])
 def scorer(request: pytest.FixtureRequest) -> WordsScorer:
     if request.param == "twin":
-        return ScriptedWords({text: 0.6 for text in WHOLE})
+        return ScriptedWords(dict.fromkeys(WHOLE, 0.6))
     made: WordsScorer = request.getfixturevalue("real")
     return made
 
@@ -46,7 +46,9 @@ class TestContract:
     def test_no_words_score_nothing(self, scorer: WordsScorer, text: str) -> None:
         assert scorer.score(text) == 0.0
 
-    @pytest.mark.parametrize("text", ["<|im_end|>", "\x00\x1b[2J", "\u4f60\u597d", "no " * 2000, "\U0001f600", "\ud800"])
+    @pytest.mark.parametrize(
+        "text", ["<|im_end|>", "\x00\x1b[2J", "\u4f60\u597d", "no " * 2000, "\U0001f600", "\ud800"]
+    )
     def test_odd_text_gets_a_score_too(self, scorer: WordsScorer, text: str) -> None:
         assert 0.0 <= scorer.score(text) <= 1.0
 

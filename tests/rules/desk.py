@@ -7,8 +7,8 @@ from typing import TypeVar
 from voicetui.conversation.decide import decide
 from voicetui.conversation.state import State
 from voicetui.events import Basis, Entry, Fact, Order
-from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TurnScored
-from voicetui.events.orders import Generate, Play, ScoreTurn, Synthesize, Transcribe, WakeAt
+from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TurnScored, WordsScored
+from voicetui.events.orders import Generate, Play, ScoreTurn, ScoreWords, Synthesize, Transcribe, WakeAt
 from voicetui.events.reply import ClauseCut, GenerationEnded
 from voicetui.events.session import SessionOpened, TierFacts, Woke
 from voicetui.events.speak import ClauseEnded, ClauseStarted, ClauseSynthesized, PlaybackCut, PlaybackFinished
@@ -109,6 +109,13 @@ class Desk:
         self.run_to(at_ms)
         fact = TurnScored(order.utterance, order.request, order.start_sample, order.end_sample, score, at_ms - 40, 0.0)
         return self.tell(fact, at_ms)
+
+    def score_words(self, score: float, at_ms: float | None = None) -> list[Order]:
+        """Answer the newest order to score words, 20 ms from now unless told when."""
+        order = self.last(ScoreWords)
+        at_ms = self.now_ms + 20 if at_ms is None else at_ms
+        self.run_to(at_ms)
+        return self.tell(WordsScored(order.utterance, order.request, score, at_ms - 15, 0.0), at_ms)
 
     def answer(self, *clauses: str, ended: bool = True) -> Basis:
         """The tier answers the newest ``Generate`` in these clauses."""

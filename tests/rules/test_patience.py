@@ -8,8 +8,8 @@ from tests.rules.desk import Desk
 from voicetui.conversation import patience
 from voicetui.conversation.policy import Policy
 from voicetui.conversation.state import Words
-from voicetui.events.listen import Evidence, TurnScored
-from voicetui.events.orders import Commit, EndTurn, ScoreTurn, Transcribe, WakeAt
+from voicetui.events.listen import Evidence, TurnScored, WordsScored
+from voicetui.events.orders import Commit, EndTurn, ScoreTurn, ScoreWords, Transcribe, WakeAt
 from voicetui.events.session import Fault, StopAsked
 
 RULES = Policy()
@@ -110,6 +110,102 @@ def test_words_that_were_not_read_clearly_may_have_been_cut_in_the_middle() -> N
     desk.words("Could you spell your letter?", at_ms=2190, evidence=Evidence(logprob=-0.5))
     desk.run_to(2450)
     assert not desk.all(Commit)
+
+
+# the words' own score
+
+
+def scored(text: str, score: float, words_score: float) -> float:
+    return patience.wait_for(RULES, RULES.silence_ms, score, Words(text, True, words_score), ()).ms
+
+
+def test_words_that_end_a_sentence_end_the_turn_though_the_sound_goes_on() -> None:
+    assert scored("Tell me who he was.", 0.03, 0.6) == 240 < waited("Tell me who he was.", 0.03)
+
+
+def test_words_that_do_not_keep_it_open_though_the_sound_ends() -> None:
+    assert scored("Tell me of the story", 0.97, 0.001) >= 700 > waited("Tell me of the story.", 0.97)
+
+
+def test_the_likelier_a_sentence_is_over_the_shorter_the_wait() -> None:
+    waits = [scored(QUESTION, 0.5, share) for share in (0.0, 0.001, 0.01, 0.1, 0.5, 1.0)]
+    assert waits == sorted(waits, reverse=True) and waits[0] > waits[-1] == 240
+
+
+def words_desk(**policy: object) -> Desk:
+    return desk_of(**{"score_words": True, **policy})
+
+
+def test_the_words_score_is_waited_for_like_the_sound_s() -> None:
+    desk = words_desk()
+    said(desk, QUESTION, 0.97)
+    desk.run_to(2300)
+    assert not desk.all(Commit), "until it is there the silence alone counts"
+    desk.score_words(0.7, 2310)
+    desk.run_to(2315)
+    commit = desk.last(Commit)
+    assert (commit.reason, commit.silence_ms, commit.words_score) == ("turn model", 240, 0.7)
+
+
+def test_one_that_never_comes_costs_the_usual_silence() -> None:
+    desk = words_desk()
+    said(desk, QUESTION, 0.97)
+    desk.run_to(2510)
+    assert (desk.last(Commit).reason, desk.last(Commit).silence_ms) == ("silence", 500)
+
+
+def test_only_other_words_are_scored_anew_and_all_that_was_carried_over_with_them() -> None:
+    desk = words_desk(partial_first_ms=300)
+    desk.starts(1000)
+    desk.run_to(1310)
+    desk.words("What is the capital of France", at_ms=1400)
+    assert [order.text for order in desk.all(ScoreWords)] == ["What is the capital of France"]
+    desk.score_words(0.8, 1430)
+    desk.pauses(2000)
+    desk.score(0.97)
+    desk.words(QUESTION, at_ms=2190)
+    assert len(desk.all(ScoreWords)) == 1, "a question mark makes no other words"
+    desk.run_to(2250)
+    assert desk.last(Commit).words_score == 0.8
+    desk.speech(2600, 3200)
+    desk.score(0.97)
+    desk.words("and of Italy", at_ms=3390)
+    assert desk.last(ScoreWords).text == f"{QUESTION} and of Italy"
+
+
+def test_a_score_of_older_words_is_void() -> None:
+    desk = words_desk(partial_first_ms=300)
+    desk.starts(1000)
+    desk.run_to(1310)
+    desk.words("What is", at_ms=1400)
+    old = desk.last(ScoreWords)
+    desk.pauses(2000)
+    desk.score(0.97)
+    desk.words(QUESTION, at_ms=2190)
+    desk.tell(WordsScored(old.utterance, old.request, 1.0, 0.0, 0.0), 2195)
+    desk.run_to(2400)
+    assert not desk.all(Commit)
+
+
+@pytest.mark.parametrize("overlap", ["none", "clause"])
+def test_sequential_modes_score_no_words(overlap: str) -> None:
+    desk = words_desk(overlap=overlap)
+    desk.speech(1000, 2000)
+    desk.run_to(2610)
+    desk.words(QUESTION)
+    assert desk.all(Commit) and not desk.all(ScoreWords)
+
+
+def test_a_model_of_words_that_breaks_is_waited_for_no_longer() -> None:
+    desk = words_desk()
+    said(desk, QUESTION, 0.97)
+    desk.tell(Fault("words", "the model broke"), 2250)
+    desk.run_to(2260)
+    assert (desk.last(Commit).silence_ms, desk.last(Commit).words_score) == (240, None)
+    desk.speech(9000, 9600)
+    desk.score(0.97)
+    desk.words("It is late.", at_ms=9790)
+    assert len(desk.all(ScoreWords)) == 1
 
 
 # what this speaker does

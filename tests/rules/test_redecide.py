@@ -11,6 +11,7 @@ import pytest
 from tests.sessions.paper import PaperSession, paper_session
 from voicetui.conversation.policy import Policy
 from voicetui.events import Entry, Order
+from voicetui.events.listen import WordsScored
 from voicetui.events.orders import Commit, OpenUtterance, Prewarm, WakeAt
 from voicetui.events.session import Said, SessionOpened
 from voicetui.rehearse.redecide.changes import Turn, differs, turns_of
@@ -137,6 +138,19 @@ def test_a_score_that_nobody_made_is_not_invented() -> None:
     (turn, *_) = (turn for turn in turns(questions(), turn_end="model") if turn.number)
     assert turn.unknown is not None and turn.unknown.commit
     assert meaning(turn).startswith("not known from this recording, for the end-of-turn model was not asked then")
+
+
+def test_a_score_of_the_words_is_not_invented_either_and_one_that_was_made_is_used_again() -> None:
+    (turn, *_) = (
+        turn for turn in turns(questions(turn_end="model"), turn_end="model", score_words=True) if turn.number
+    )
+    assert turn.unknown is not None and turn.unknown.commit
+    assert meaning(turn).startswith("not known from this recording, for the model that scores words was not asked then")
+    recorded = questions(turn_end="model", score_words=True)
+    assert any(isinstance(entry.body, WordsScored) for entry in recorded)
+    assert spoken(recorded)[1] == "as recorded"
+    orphans = [turn.orphans for turn in turns(recorded, turn_end="model", score_words=False) if turn.number]
+    assert {type(entry.body).__name__ for some in orphans for entry in some} == {"WordsScored"}
 
 
 def test_scores_that_nobody_asks_for_are_orphans() -> None:

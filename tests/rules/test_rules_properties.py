@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from tests.rules.desk import Desk
 from voicetui.events import Basis, Fact, Order
-from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.listen import (
+    Evidence,
+    SpeechPaused,
+    SpeechStarted,
+    Transcribed,
+    TranscribeFailed,
+    TurnScored,
+    WordsScored,
+)
 from voicetui.events.orders import (
     STAGED,
     AssembleContext,
@@ -32,6 +40,7 @@ from voicetui.events.orders import (
     Reject,
     Resume,
     ScoreTurn,
+    ScoreWords,
     Synthesize,
     Transcribe,
     WakeAt,
@@ -74,11 +83,11 @@ TEXTS = (
     "", "...", "yes", "mm-hmm", "No.", "I want to reset the", "what's the weather", "What's the weather?", "stop it",
 )  # fmt: skip
 DOUBTS = ("", "", "", "", "", "no speech", "invented")
-SPEECH = ("start", "pause", "words", "words", "score", "context", "wakes")
+SPEECH = ("start", "pause", "words", "words", "score", "ended", "context", "wakes")
 WORK = ("clause", "clause", "sound_begun", "sound", "sound", "heard", "heard", "clause_over", "ended", "finished")
 MISHAPS = (
     "words_failed", "failed", "sound_failed", "cut", "cancelled", "discarded", "woke",
-    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost", "unscored", "device", "test",
+    "said", "muted", "interrupt", "key", "tier", "overlap", "gap", "lost", "unscored", "unread", "device", "test",
 )  # fmt: skip
 IDLE = SPEECH * 24 + WORK + MISHAPS
 ANSWERING = SPEECH * 5 + WORK * 9 + MISHAPS
@@ -227,6 +236,14 @@ class Chaos:
                 asked = self._one_of(self.desk.all(AssembleContext)[-2:], AssembleContext(0, 1, "reset", 2))
                 found = self.random.choice(((), (Passage("a.md", "Hold the button."),), (Passage("b.md", "Rain."),)))
                 return ContextAssembled(asked.context, asked.turn, found, 0.0)
+            case "ended":
+                asked_words = self._one_of(
+                    self.desk.all(ScoreWords)[-2:], ScoreWords(self.random.randint(0, 3), 0, "so")
+                )
+                score = self.random.choice((0.0, 0.03, 0.6, 1.0))
+                return WordsScored(asked_words.utterance, asked_words.request, score, 0.0, 0.0)
+            case "unread":
+                return Fault("words", "the model broke")
             case "unscored":
                 return Fault("score", "the model broke")
             case "woke":

@@ -12,7 +12,15 @@ from typing import Any
 from voicetui.conversation.decide import decide
 from voicetui.conversation.state import State
 from voicetui.events import Basis, Entry, Fact, Order
-from voicetui.events.listen import Evidence, SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored
+from voicetui.events.listen import (
+    Evidence,
+    SpeechPaused,
+    SpeechStarted,
+    Transcribed,
+    TranscribeFailed,
+    TurnScored,
+    WordsScored,
+)
 from voicetui.events.orders import (
     AssembleContext,
     Cancel,
@@ -26,6 +34,7 @@ from voicetui.events.orders import (
     Play,
     Resume,
     ScoreTurn,
+    ScoreWords,
     Synthesize,
     Transcribe,
     WakeAt,
@@ -95,7 +104,7 @@ class PaperSession:
         self._queue: list[tuple[float, int, float, Callable[[], Fact | None]]] = []
         self._posted = 0
         self._now_ms = 0.0
-        self._newest = {"words": 0, "score": 0}
+        self._newest = {"words": 0, "score": 0, "words score": 0}
         self._living: set[Basis] = set()
         self._voided: set[tuple[Basis, str]] = set()
         self._free_ms = 0.0
@@ -177,6 +186,9 @@ class PaperSession:
             case ScoreTurn():
                 self._newest["score"] = order.request
                 self._later(self._now_ms + self._ms(60, 200, 900), lambda: self._score(order))
+            case ScoreWords():
+                self._newest["words score"] = order.request
+                self._later(self._now_ms + self._ms(40, 10, 900), lambda: self._score_words(order))
             case AssembleContext():
                 found = self.random.choice(((), (Passage("a.md", "Hold it."),), (Passage("b.md", "Rain."),)))
                 self._later(
@@ -231,6 +243,13 @@ class PaperSession:
             return Fault("score", "The end-of-turn model broke.")
         sound = (order.start_sample, order.end_sample)
         return TurnScored(order.utterance, order.request, *sound, self.random.choice((0.02, 0.5, 0.97)), 0.0, 0.0)
+
+    def _score_words(self, order: ScoreWords) -> Fact | None:
+        if order.request != self._newest["words score"]:
+            return None
+        if self._chance(0.02):
+            return Fault("words", "The model that scores words broke.")
+        return WordsScored(order.utterance, order.request, self.random.choice((0.0, 0.03, 0.6)), 0.0, 0.0)
 
     def _alive(self, basis: Basis, fact: Fact) -> Callable[[], Fact | None]:
         return lambda: fact if basis in self._living else None

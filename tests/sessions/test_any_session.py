@@ -94,6 +94,21 @@ class AnyScore:
         return TurnScored(order.utterance, order.request, first_sample, end, self._random.random(), 0.0, waited_ms)
 
 
+class AnyWordsScore:
+    """Takes sentences for over or not, and breaks now and then."""
+
+    def __init__(self, seeded: random.Random) -> None:
+        self._random = seeded
+
+    def warm(self) -> float:
+        return 0.0
+
+    def score(self, text: str) -> float:
+        if self._random.random() < 0.05:
+            raise StageError("The model that scores words broke.")
+        return self._random.random() ** 3
+
+
 def made_up(seeded: random.Random) -> Stage:
     """A stage with bursts of speech for twelve seconds and parts of all speeds, some of which fail now and then."""
     bursts, at_ms = [], 300.0
@@ -108,13 +123,19 @@ def made_up(seeded: random.Random) -> Stage:
         tokens_per_second=seeded.choice((20.0, 80.0, 900.0)),
         overlap=seeded.choice(("none", "clause", "full", "full")),
         duplex=seeded.choice(("half", "full", "full")),
-        policy={"turn_end": seeded.choice(("silence", "model", "model")), "knowledge": seeded.choice((False, True))},
+        policy={
+            "turn_end": seeded.choice(("silence", "model", "model")),
+            "score_words": seeded.choice((False, True)),
+            "knowledge": seeded.choice((False, True)),
+        },
         voice=ScriptedVoice(failures=lambda call, spoken: "the voice broke" if call in bad_calls else None),
     )
-    slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in ("transcribe", "score", "synthesize", "context")}
+    workers = ("transcribe", "score", "words", "synthesize", "context")
+    slow = {name: seeded.choice((0, 0, 50, 300, 2500)) for name in workers}
     stage.parts.make_worker = lambda name, clock: SlowWorker(clock, slow[name]) if slow.get(name) else InlineWorker()
     stage.parts.transcriber, stage.parts.recorder = AnyWords(seeded), Heard()
     stage.parts.scorer, stage.parts.knowledge = AnyScore(seeded), AnyNotes(seeded)
+    stage.parts.words = AnyWordsScore(seeded)
     stage.parts.fallback_speaker = lambda: NullSpeaker(stage.clock, 48_000)
     stage.parts.make_speaker = lambda name, host: NamedSpeaker(stage, name)
     return stage

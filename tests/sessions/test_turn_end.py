@@ -9,10 +9,10 @@ import pytest
 from tests.sessions.stage import InlineWorker, SlowWorker, Stage, TimedWords, assert_ended_in_order, twin_stage
 from voicetui.config import parse_config
 from voicetui.events.listen import Transcribed, TurnScored
-from voicetui.events.orders import Commit, ScoreTurn
+from voicetui.events.orders import Commit, ScoreTurn, ScoreWords
 from voicetui.events.session import Fault, StopAsked
 from voicetui.listen.score import Scorer
-from voicetui.listen.scripted import ScriptedScorer
+from voicetui.listen.scripted import ScriptedScorer, ScriptedWords
 from voicetui.ports import StageError
 from voicetui.runtime.clock import ManualClock
 from voicetui.views.latency import fold_latency
@@ -27,10 +27,11 @@ def scored_stage(
     bursts: list[tuple[float, float]],
     words: list[tuple[float, str]],
     reply_wait_ms: float = 0,
+    policy: dict[str, object] | None = None,
     **more: object,
 ) -> Stage:
-    policy = {"turn_end": "model", "reply_wait_ms": reply_wait_ms}
-    stage = twin_stage(REPLY, bursts=bursts, policy=policy, **more)
+    rules = {"turn_end": "model", "reply_wait_ms": reply_wait_ms} | (policy or {})
+    stage = twin_stage(REPLY, bursts=bursts, policy=rules, **more)
     stage.parts.scorer = Scorer(ScriptedScorer(scores), stage.clock)
     stage.parts.transcriber = TimedWords(*words)
     return stage
@@ -60,6 +61,43 @@ def test_the_time_a_turn_stays_open_for_its_reply_is_charged_to_the_work_it_wait
     stages = turn.stages_ms
     assert stages.endpoint == pytest.approx(100, abs=20), "the pause was noticed, and work began"
     assert stages.transcribe == pytest.approx(90, abs=10)
+
+
+def test_a_sentence_that_is_over_by_its_words_is_answered_though_its_sound_goes_on_and_the_screen_says_why() -> None:
+    stage = scored_stage(
+        0.05, bursts=[(1000, 2000)], words=[(2000, "Tell me who he was.")], policy={"score_words": True}
+    )
+    stage.parts.words = ScriptedWords({"tell me who he was": 0.8})
+    stage.run_to(6000)
+    (commit,) = stage.all(Commit)
+    assert commit.at - 2000 == pytest.approx(240, abs=20)
+    (turn,) = fold_latency(stage.entries)
+    assert turn.ended_by == "turn model, 240 ms, score 0.05, words 0.80"
+    assert stage.parts.words.read == ["Tell me who he was."]
+    assert_ended_in_order(stage)
+
+
+def test_words_that_nobody_waits_for_any_more_are_not_scored() -> None:
+    bursts = [(1000, 1500), (1700, 2200), (2400, 2900)]
+    words = [(1500, "I think"), (2200, "I think we could"), (2900, "I think we could go.")]
+    stage = scored_stage(0.5, 0.5, 0.5, bursts=bursts, words=words, policy={"score_words": True})
+    stage.parts.words = ScriptedWords({})
+    stage.parts.make_worker = lambda name, clock: SlowWorker(clock, 1000 if name == "words" else 0)
+    stage.run_to(8000)
+    assert len(stage.parts.words.read) < len(stage.all(ScoreWords)) == 3
+    assert stage.parts.words.read[-1] == "I think we could go."
+
+
+def test_a_model_of_words_that_breaks_is_a_fault_and_turns_end_without_it() -> None:
+    words = [(2000, "That is all."), (8000, "It is late.")]
+    stage = scored_stage(0.97, 0.97, bursts=[(1000, 2000), (7000, 8000)], words=words, policy={"score_words": True})
+    stage.parts.words = ScriptedWords({"that is all": StageError("The model of words broke.", "Pull it.", "words")})
+    stage.run_to(12_000)
+    assert [entry.body.stage for entry in stage.all(Fault)] == ["words"]
+    assert [entry.at - end for entry, end in zip(stage.all(Commit), (2000, 8000), strict=True)] == [
+        pytest.approx(240, abs=20), pytest.approx(240, abs=20)
+    ]  # fmt: skip
+    assert len(stage.all(ScoreWords)) == 1
 
 
 def test_thinking_pauses_of_700_ms_and_a_trailing_um_keep_one_turn() -> None:

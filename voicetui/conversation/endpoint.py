@@ -65,7 +65,8 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
         step.utter(wait=Wait(_silence_ms(step), "silence"))
         step.utter_wake("endpoint", over_ms)
     if full and policy.turn_end == "model" and not (utterance.key_up or staged.on(step.state)):
-        score_pause(step)
+        if not step.state.words_come_first:
+            score_pause(step)
 
 
 def scored(step: Step, fact: TurnScored) -> None:
@@ -106,6 +107,7 @@ def scoring_words_broke(step: Step) -> None:
     if step.state.utterance is not None:
         step.utter(scoring_words=0)
         if not step.state.utterance.speaking:
+            score_pause(step)
             _reconsider(step)
 
 
@@ -243,12 +245,25 @@ def _reconsider(step: Step) -> None:
     words = None
     if utterance.settled and not utterance.scoring_words:
         words = Words("" if utterance.doubt else utterance.text, clear, utterance.words_score)
-    score = utterance.pause.score
-    wait = patience.wait_for(step.state.policy, _silence_ms(step), score, words, step.state.own_pauses_ms)
+    wait = _wait(step, utterance.pause, words)
     if wait != utterance.wait:
-        pause = msgspec.structs.replace(utterance.pause, over_ms=None)
-        step.utter(wait=wait, silence_over=False, pause=pause)
-        step.utter_wake("endpoint", utterance.pause.user_end_ms + wait.ms)
+        pause = step.state.utterance.pause
+        assert pause is not None and pause.user_end_ms is not None
+        step.utter(wait=wait, silence_over=False, pause=msgspec.structs.replace(pause, over_ms=None))
+        step.utter_wake("endpoint", pause.user_end_ms + wait.ms)
+
+
+def _wait(step: Step, pause: Pause, words: Words | None) -> Wait:
+    """How long to wait by what is known. Where scored words leave it open, the sound is asked, too; until it answers,
+    and where it cannot, they are taken for going on.
+    """
+    policy, silence_ms, own_ms = step.state.policy, _silence_ms(step), step.state.own_pauses_ms
+    if pause.score is not None or words is None or words.score is None:
+        return patience.wait_for(policy, silence_ms, pause.score, words, own_ms)
+    slowest = patience.wait_for(policy, silence_ms, 0.0, words, own_ms)
+    if slowest != patience.wait_for(policy, silence_ms, 1.0, words, own_ms) and not pause.scoring:
+        score_pause(step)
+    return slowest
 
 
 def _held_for_reply(step: Step, utterance: Utterance, text: str) -> bool:

@@ -44,7 +44,9 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     words_odds: float = 8.0
     """By what factor words that end like a sentence, and were read clearly, raise the odds that the turn is over."""
     score_words: bool = False
-    """Whether, beside the sound, the words are scored by a language model: is a sentence over after them?"""
+    """Whether the words are scored by a language model, before the sound: is a sentence over after them? The sound is
+    scored only where they leave open how long to wait.
+    """
     words_weight: float = 1.0
     """What the log of that score counts for; score and clear ends then count for the two numbers that follow."""
     even_words: float = 0.035
@@ -53,7 +55,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """A lower score counts as this."""
     beside_score_weight: float = 0.3
     """``score_weight`` beside scored words."""
-    beside_words_odds: float = 5.0
+    beside_words_odds: float = 20.0
     """``words_odds`` beside scored words."""
     clear_logprob: float = -0.25
     """Words of a lower mean log-probability were not read clearly: the last may have been cut off in the middle."""

@@ -265,6 +265,11 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """The end of the session was ordered: nothing is decided any more."""
 
     @property
+    def words_come_first(self) -> bool:
+        """Whether at a pause the words are scored first, and its sound only where they leave the turn's end open."""
+        return self.policy.score_words and not self.words_unscored
+
+    @property
     def deaf(self) -> bool:
         """Whether what is heard means nothing."""
         return self.muted or self.testing or bool(self.stopping)

@@ -151,8 +151,8 @@ class UserLanes:
 
 
 def why_over(commit: Commit) -> str:
-    """Why the turn was over: the reason, the silence it was measured against, the scores of sound and words, and how long
-    it stayed open for its reply.
+    """Why the turn was over: the reason, the silence it was measured against, the scores of sound and words, and for
+    how long it stayed open for its reply.
 
     >>> why_over(Commit(Basis(1, 1, 1), 1, "Hello.", "turn model", 240.0, 0.97))
     'turn model, 240 ms, score 0.97'

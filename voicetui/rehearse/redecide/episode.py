@@ -276,7 +276,7 @@ class _Run:
                 self._stop("what was said over the reply is transcribed at another time")
             case ScoreTurn():
                 self._stop("the end-of-turn model was not asked then", commit=True)
-            case ScoreWords() if utterance is not None and not utterance.speaking:
+            case ScoreWords():
                 self._stop("the model that scores words was not asked then", commit=True)
             case AssembleContext():
                 self._stop("the notes were not asked then", commit=True)
