@@ -136,20 +136,57 @@ def words_desk(**policy: object) -> Desk:
     return desk_of(**{"score_words": True, **policy})
 
 
-def test_the_words_score_is_waited_for_like_the_sound_s() -> None:
+def read(desk: Desk, text: str, words_score: float | None, start_ms: float = 1000, end_ms: float = 2000) -> None:
+    """Speech; its words 190 ms after it, and their score 20 ms later."""
+    desk.speech(start_ms, end_ms)
+    desk.words(text, at_ms=end_ms + 190)
+    if words_score is not None:
+        desk.score_words(words_score, at_ms=end_ms + 210)
+
+
+def test_where_the_words_are_sure_the_sound_is_not_asked() -> None:
     desk = words_desk()
-    said(desk, QUESTION, 0.97)
+    read(desk, QUESTION, 0.7)
+    desk.run_to(2250)
+    commit = desk.last(Commit)
+    assert (commit.reason, commit.silence_ms, commit.score, commit.words_score) == ("turn model", 240, None, 0.7)
+    assert not desk.all(ScoreTurn)
+    desk = words_desk()
+    read(desk, "Do you know if the", 0.0)
+    desk.run_to(3400)
+    assert not desk.all(Commit) and not desk.all(ScoreTurn), "words that ask for more are waited for, whatever it says"
+
+
+@pytest.mark.parametrize(("score", "at_ms"), [(0.97, 2300), (0.03, 2500)])
+def test_where_they_leave_it_open_the_sound_decides(score: float, at_ms: float) -> None:
+    desk = words_desk()
+    read(desk, "What is the time", 0.03)
+    assert len(desk.all(ScoreTurn)) == 1
+    desk.score(score, at_ms=2280)
+    desk.run_to(at_ms)
+    slow = words_desk()
+    read(slow, "What is the time", 0.03)
+    slow.run_to(2_279)
+    assert not slow.all(Commit), "until it answers, it is taken for going on"
+    waits = [patience.wait_for(RULES, 500, each, Words("What is the time", True, 0.03), ()).ms for each in (0.03, 0.97)]
+    assert waits[1] < waits[0]
+    desk.run_to(2000 + max(280.0, waits[score > 0.5]) + 5)
+    assert (desk.last(Commit).score, desk.last(Commit).silence_ms) == (score, waits[score > 0.5])
+
+
+def test_the_words_score_is_waited_for() -> None:
+    desk = words_desk()
+    read(desk, QUESTION, None)
     desk.run_to(2300)
     assert not desk.all(Commit), "until it is there the silence alone counts"
     desk.score_words(0.7, 2310)
     desk.run_to(2315)
-    commit = desk.last(Commit)
-    assert (commit.reason, commit.silence_ms, commit.words_score) == ("turn model", 240, 0.7)
+    assert (desk.last(Commit).silence_ms, desk.last(Commit).words_score) == (240, 0.7)
 
 
 def test_one_that_never_comes_costs_the_usual_silence() -> None:
     desk = words_desk()
-    said(desk, QUESTION, 0.97)
+    read(desk, QUESTION, None)
     desk.run_to(2510)
     assert (desk.last(Commit).reason, desk.last(Commit).silence_ms) == ("silence", 500)
 
@@ -162,14 +199,11 @@ def test_only_other_words_are_scored_anew_and_all_that_was_carried_over_with_the
     assert [order.text for order in desk.all(ScoreWords)] == ["What is the capital of France"]
     desk.score_words(0.8, 1430)
     desk.pauses(2000)
-    desk.score(0.97)
     desk.words(QUESTION, at_ms=2190)
     assert len(desk.all(ScoreWords)) == 1, "a question mark makes no other words"
     desk.run_to(2250)
     assert desk.last(Commit).words_score == 0.8
-    desk.speech(2600, 3200)
-    desk.score(0.97)
-    desk.words("and of Italy", at_ms=3390)
+    read(desk, "and of Italy", None, 2600, 3200)
     assert desk.last(ScoreWords).text == f"{QUESTION} and of Italy"
 
 
@@ -180,7 +214,6 @@ def test_a_score_of_older_words_is_void() -> None:
     desk.words("What is", at_ms=1400)
     old = desk.last(ScoreWords)
     desk.pauses(2000)
-    desk.score(0.97)
     desk.words(QUESTION, at_ms=2190)
     desk.tell(WordsScored(old.utterance, old.request, 1.0, 0.0, 0.0), 2195)
     desk.run_to(2400)
@@ -196,16 +229,30 @@ def test_sequential_modes_score_no_words(overlap: str) -> None:
     assert desk.all(Commit) and not desk.all(ScoreWords)
 
 
-def test_a_model_of_words_that_breaks_is_waited_for_no_longer() -> None:
+def test_when_the_model_of_words_breaks_the_sound_is_asked_instead() -> None:
     desk = words_desk()
-    said(desk, QUESTION, 0.97)
+    read(desk, QUESTION, None)
     desk.tell(Fault("words", "the model broke"), 2250)
-    desk.run_to(2260)
-    assert (desk.last(Commit).silence_ms, desk.last(Commit).words_score) == (240, None)
+    desk.score(0.97, at_ms=2300)
+    desk.run_to(2310)
+    assert (desk.last(Commit).silence_ms, desk.last(Commit).score, desk.last(Commit).words_score) == (240, 0.97, None)
     desk.speech(9000, 9600)
     desk.score(0.97)
     desk.words("It is late.", at_ms=9790)
     assert len(desk.all(ScoreWords)) == 1
+
+
+def test_with_neither_model_silence_ends_the_turn() -> None:
+    desk = words_desk()
+    desk.tell(Fault("score", "the model broke"), 500)
+    read(desk, "What is the time", 0.03)
+    assert not desk.all(ScoreTurn)
+    desk.run_to(2000 + RULES.unsure_ms + 10)
+    assert len(desk.all(Commit)) == 1
+    desk.tell(Fault("words", "the model broke"), 4000)
+    read(desk, QUESTION, None, 9000, 9600)
+    desk.run_to(10_110)
+    assert (desk.last(Commit).reason, desk.last(Commit).silence_ms) == ("silence", 500)
 
 
 # what this speaker does

@@ -72,14 +72,14 @@ def test_a_sentence_that_is_over_by_its_words_is_answered_though_its_sound_goes_
     (commit,) = stage.all(Commit)
     assert commit.at - 2000 == pytest.approx(240, abs=20)
     (turn,) = fold_latency(stage.entries)
-    assert turn.ended_by == "turn model, 240 ms, score 0.05, words 0.80"
+    assert turn.ended_by == "turn model, 240 ms, words 0.80"
     assert stage.parts.words.read == ["Tell me who he was."]
     assert_ended_in_order(stage)
 
 
 def test_words_that_nobody_waits_for_any_more_are_not_scored() -> None:
     bursts = [(1000, 1500), (1700, 2200), (2400, 2900)]
-    words = [(1500, "I think"), (2200, "I think we could"), (2900, "I think we could go.")]
+    words = [(1500, "I think"), (2200, "we could"), (2900, "go.")]
     stage = scored_stage(0.5, 0.5, 0.5, bursts=bursts, words=words, policy={"score_words": True})
     stage.parts.words = ScriptedWords({})
     stage.parts.make_worker = lambda name, clock: SlowWorker(clock, 1000 if name == "words" else 0)

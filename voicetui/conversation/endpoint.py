@@ -64,9 +64,9 @@ def speech_paused(step: Step, fact: SpeechPaused, at_ms: float) -> None:
     else:
         step.utter(wait=Wait(_silence_ms(step), "silence"))
         step.utter_wake("endpoint", over_ms)
-    if full and policy.turn_end == "model" and not (utterance.key_up or staged.on(step.state)):
-        if not step.state.words_come_first:
-            score_pause(step)
+    by_model = full and policy.turn_end == "model" and not (utterance.key_up or staged.on(step.state))
+    if by_model and not step.state.words_come_first:
+        score_pause(step)
 
 
 def scored(step: Step, fact: TurnScored) -> None:
