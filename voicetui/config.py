@@ -68,7 +68,7 @@ class Listen(_Table, frozen=True):
 
     model: Name = "whisper-tiny.en"
     language: Name = "en"
-    threads: Threads = 1
+    threads: Threads = 2
     vad_threshold: Share = 0.5
 
 

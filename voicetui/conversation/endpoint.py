@@ -260,8 +260,8 @@ def _wait(step: Step, pause: Pause, words: Words | None) -> Wait:
     policy, silence_ms, own_ms = step.state.policy, _silence_ms(step), step.state.own_pauses_ms
     if pause.score is not None or words is None or words.score is None:
         return patience.wait_for(policy, silence_ms, pause.score, words, own_ms)
-    slowest = patience.wait_for(policy, silence_ms, 0.0, words, own_ms)
-    if slowest != patience.wait_for(policy, silence_ms, 1.0, words, own_ms) and not pause.scoring:
+    slowest, fastest = (patience.wait_for(policy, silence_ms, score, words, own_ms) for score in (0.0, 1.0))
+    if slowest.ms > max(fastest.ms, policy.sound_after_ms) and not pause.scoring:
         score_pause(step)
     return slowest
 

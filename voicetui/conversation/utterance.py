@@ -41,7 +41,8 @@ def score_pause(step: Step) -> None:
         return
     if step.state.unscored or step.state.setting.overlap != "full":
         return
-    due_ms = utterance.pause.user_end_ms + policy.score_after_ms
+    after_ms = policy.sound_after_ms if step.state.words_come_first else policy.score_after_ms
+    due_ms = utterance.pause.user_end_ms + after_ms
     if due_ms > step.now_ms:
         step.utter_wake("score", due_ms)
         return
