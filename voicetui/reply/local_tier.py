@@ -37,9 +37,9 @@ class LocalTier:
     """Runs a GGUF model on the CPU.
 
     ``system_prompt`` is what conversations begin with: ``warm`` leaves it in the prompt cache. ``threads`` work on
-    prompts, ``answer_threads`` on answers (None: as many as suit the machine). There is one slot, so that every request
-    finds the prompt of the one before in the cache; a request waits until a cancelled one is gone, which the server
-    notices within ``BATCH_TOKENS`` tokens.
+    it (None: as many as suit the machine). There is one slot, so that every request finds the prompt of the one before
+    in the cache; a request waits until a cancelled one is gone, which the server notices within ``BATCH_TOKENS``
+    tokens.
     """
 
     kind = "local"
@@ -57,7 +57,6 @@ class LocalTier:
         temperature: float = 0.0,
         extra: Mapping[str, object] | None = None,
         threads: int | None = None,
-        answer_threads: int | None = None,
         context_tokens: int = 4096,
         deadlines: Deadlines = _LOCAL_DEADLINES,
     ) -> None:
@@ -72,7 +71,6 @@ class LocalTier:
         # notice that nobody listens any more.
         self._extra = {"cache_prompt": True, "return_progress": True} | dict(extra or {})
         self._threads = threads or default_threads()
-        self._answer_threads = answer_threads or self._threads
         self._context_tokens = context_tokens
         self._deadlines = deadlines
         self._warm = False
@@ -182,8 +180,7 @@ class LocalTier:
         params.n_ctx = self._context_tokens
         params.n_parallel = 1
         params.n_batch = params.n_ubatch = BATCH_TOKENS
-        params.cpuparams_batch.n_threads = self._threads
-        params.cpuparams.n_threads = self._answer_threads
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         params.n_gpu_layers = 0
         params.hostnames = ["127.0.0.1"]
         params.port = 0
@@ -211,11 +208,12 @@ class LocalTier:
 
 
 def default_threads() -> int:
-    """Threads for prompts: two, or half of a machine with more than four cores.
+    """Threads for prompts and for answers: two, or half of a machine with more than four cores.
 
-    Half as many write the answers, because the recogniser and the voice work at the same time, and llama.cpp's threads
-    meet hundreds of times a token. On two cores two threads wrote 90 tokens a second and one 65, beside a busy core 40
-    and 50. A prompt of seven new tokens took two threads 48 ms and one 91.
+    They meet hundreds of times a token, so a core that is busy with something else slows all of them: on two cores two
+    threads wrote 70 tokens a second and one 40; beside a core that was busy half the time 42 either way.  In a session
+    the core is mostly free then: a first clause came 50 ms sooner with two.  A prompt of seven new tokens took two
+    threads 48 ms and one 91.
     """
     cores = os.cpu_count() or 2
     return min(cores, 2) if cores <= 4 else min(4, cores // 2)
