@@ -85,7 +85,8 @@ class Endpoint(_Table, frozen=True):
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
     cut_off_risk: Share = _RULES.cut_off_risk
-    words_model: str = "smollm2-135m-instruct"
+    score_words: bool = True
+    words_model: Name = "smollm2-135m-instruct"
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 60.0
     clear_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.15
@@ -164,8 +165,8 @@ class Config(_Table, frozen=True):
     tiers: tuple[TierTable, ...] = ()
 
     def scores_words(self) -> bool:
-        """Whether a language model scores the words at a pause: it knows English alone."""
-        return self.endpoint.policy == "model" and bool(self.endpoint.words_model) and self.listen.language == "en"
+        """Whether a language model scores the words at a pause, too: it knows English alone."""
+        return self.endpoint.score_words and self.listen.language == "en"
 
     def policy(self) -> Policy:
         """The rules' numbers."""

@@ -131,7 +131,7 @@ def spare_models(config: Config) -> dict[str, str]:
     spare = {}
     if config.endpoint.policy == "model":
         spare[config.endpoint.model] = "turns end by silence alone"
-    if config.scores_words():
+    if config.endpoint.policy == "model" and config.scores_words():
         spare[config.endpoint.words_model] = "turns end without a score of their words"
     return {name: without for name, without in spare.items() if name not in _vital_models(config)}
 
@@ -307,7 +307,7 @@ def _scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> TurnS
 
 def _words_scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> WordsScorer | None:
     """The model that scores words, if one is to and it is there; the session does without, and says so."""
-    if not config.scores_words():
+    if config.endpoint.policy == "silence" or not config.scores_words():
         return None
     try:
         path = models.path_of(config.endpoint.words_model)

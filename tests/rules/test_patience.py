@@ -200,6 +200,15 @@ def test_the_words_score_is_waited_for() -> None:
     assert (desk.last(Commit).silence_ms, desk.last(Commit).words_score) == (240, 0.7)
 
 
+def test_words_that_ask_for_more_need_no_score_for_that() -> None:
+    desk = words_desk()
+    read(desk, "Do you know the...", None)
+    desk.run_to(3490)
+    assert not desk.all(Commit)
+    desk.run_to(3510)
+    assert desk.last(Commit).reason == "unfinished words"
+
+
 def test_one_that_never_comes_costs_the_usual_silence() -> None:
     desk = words_desk()
     read(desk, QUESTION, None)

@@ -165,7 +165,7 @@ def test_a_key_of_the_configuration_is_the_number_it_becomes() -> None:
             before, after = Config().policy(), msgspec.structs.replace(Config(), **{table: record}).policy()
             fields = [each for each in Policy.__struct_fields__ if getattr(before, each) != getattr(after, each)]
             expected = configured().get(f"{table}.{name}")
-            if fields != ["knowledge"] and fields != [*HEARD]:
+            if fields != ["knowledge"] and fields != [*HEARD] and (table, name) != ("listen", "language"):
                 assert fields == ([expected] if expected else []), f"{table}.{name}"
 
 

@@ -243,7 +243,7 @@ def _reconsider(step: Step) -> None:
         return
     clear = utterance.logprob is None or utterance.logprob >= step.state.policy.clear_logprob
     words = None
-    if utterance.settled and not utterance.scoring_words:
+    if utterance.settled:
         words = Words("" if utterance.doubt else utterance.text, clear, utterance.words_score)
     wait = _wait(step, utterance.pause, words)
     if wait != utterance.wait:

@@ -267,7 +267,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def words_come_first(self) -> bool:
         """Whether at a pause the words are scored first, and its sound only where they leave the turn's end open."""
-        return self.policy.score_words and not self.words_unscored
+        return self.policy.turn_end == "model" and self.policy.score_words and not self.words_unscored
 
     @property
     def deaf(self) -> bool:

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
-import os
-import sys
 import threading
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +14,6 @@ from voicetui.ports import Clock, StageError
 _BEFORE: Final = "<|im_start|>system\nYou are a friendly phone assistant.<|im_end|>\n<|im_start|>user\n"
 """As SmolLM2's chat template begins a conversation."""
 
-_NICE: Final = 10
 _CONTEXT_TOKENS: Final = 512
 _BLOCK_CHARACTERS: Final = 120
 """Of a long text the newest one to two blocks are read: cut so, its beginning stays the same for a while."""
@@ -26,7 +21,7 @@ _LIKELIEST: Final = 40
 """Tokens looked at: what is not among them is no likely end."""
 _ENDS: Final = (".", "?", "!")
 _SIGNS: Final = " \t\n.?!,;:…-–—\"'”’)"
-_REMEDY: Final = 'Run `voicetui models pull`, or set [endpoint] words_model = "".'
+_REMEDY: Final = "Run `voicetui models pull`, or set [endpoint] score_words = false."
 
 
 class SentenceEnd:
@@ -75,7 +70,7 @@ class SentenceEnd:
 
     def _loaded(self) -> Any:
         if self._server is None:
-            self._server = _load_behind(self._model_path, self._threads)
+            self._server = _load(self._model_path, self._threads)
         return self._server
 
 
@@ -98,28 +93,12 @@ def _is_end(token: str) -> bool:
     return bare.startswith(_ENDS) and not bare.startswith("..")
 
 
-def _load_behind(model_path: Path, threads: int) -> Any:
-    """llama.cpp with the model, its threads behind all others where the system knows such an order.
-
-    Nobody waits for a score while a draft is being written, and that is when it is asked for: at equal priority a
-    draft's first token came 40 ms later on two cores. Raises ``StageError``.
-    """
-    with ThreadPoolExecutor(1, "words load", initializer=_step_back) as pool:  # threads inherit from who starts them
-        return pool.submit(_load, model_path, threads).result()
-
-
-def _step_back() -> None:
-    if sys.platform == "linux":  # elsewhere there is no priority of a thread's own
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
-
-
 def _load(model_path: Path, threads: int) -> Any:
     """llama.cpp with the model. Blocks. Raises ``StageError``."""
     try:
         xllamacpp = importlib.import_module("xllamacpp")
     except ImportError as error:
-        remedy = 'Install the package xllamacpp, or set [endpoint] words_model = "".'
+        remedy = "Install the package xllamacpp, or set [endpoint] score_words = false."
         raise StageError(f"The model that scores words cannot run: {error}", remedy, "words") from None
     if not model_path.is_file():
         raise StageError(f"There is no model {model_path}.", _REMEDY, "words")
