@@ -60,7 +60,7 @@ class Audio(_Table, frozen=True):
     output: str | None = None
     headphones: bool = False
     half_duplex: bool = False
-    output_latency_ms: Annotated[float, msgspec.Meta(ge=5, le=500)] = 40
+    output_latency_ms: Annotated[float, msgspec.Meta(ge=5, le=500)] = 30
 
 
 class Listen(_Table, frozen=True):
