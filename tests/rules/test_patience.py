@@ -164,11 +164,11 @@ def test_where_they_leave_it_open_the_sound_is_asked_and_decides(score: float) -
     assert waits[0.97] < waits[0.03] <= waits[0.0] and waits[0.0] > RULES.sound_after_ms
     desk = words_desk()
     read(desk, text, words_score)
-    desk.run_to(2390)
+    desk.run_to(2590)
     assert not desk.all(ScoreTurn), "a draft needs the processor, and could not be heard sooner"
-    desk.run_to(2405)
-    desk.score(score, at_ms=2480)
-    desk.run_to(2000 + max(480.0, waits[score]) + 5)
+    desk.run_to(2605)
+    desk.score(score, at_ms=2680)
+    desk.run_to(2000 + max(680.0, waits[score]) + 5)
     assert (desk.last(Commit).score, desk.last(Commit).silence_ms) == (score, waits[score])
 
 
