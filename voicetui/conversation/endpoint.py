@@ -241,16 +241,17 @@ def _reconsider(step: Step) -> None:
         return
     if utterance.pause is None or utterance.pause.user_end_ms is None:
         return
+    user_end_ms = utterance.pause.user_end_ms
     clear = utterance.logprob is None or utterance.logprob >= step.state.policy.clear_logprob
     words = None
     if utterance.settled:
         words = Words("" if utterance.doubt else utterance.text, clear, utterance.words_score)
     wait = _wait(step, utterance.pause, words)
     if wait != utterance.wait:
-        pause = step.state.utterance.pause
-        assert pause is not None and pause.user_end_ms is not None
-        step.utter(wait=wait, silence_over=False, pause=msgspec.structs.replace(pause, over_ms=None))
-        step.utter_wake("endpoint", pause.user_end_ms + wait.ms)
+        utterance = step.utter(wait=wait, silence_over=False)
+        assert utterance.pause is not None
+        step.utter(pause=msgspec.structs.replace(utterance.pause, over_ms=None))
+        step.utter_wake("endpoint", user_end_ms + wait.ms)
 
 
 def _wait(step: Step, pause: Pause, words: Words | None) -> Wait:
