@@ -1,8 +1,8 @@
-"""False cut-offs against delay: silence alone, and the end-of-turn model at several parameters.
+"""False cut-offs against delay: silence alone, and the models that score words and sound at several parameters.
 
 ``python -m tests.acoustic.cutoff_curve [--facts FILE]`` makes people who pause in mid-sentence (``pausing``), lets
-detector, Whisper and Smart Turn hear each once, keeps what they found in FILE, and then only decides: the rules get the
-same facts at many settings, with pauses of many lengths, in no time and without a model.
+detector, Whisper, SmolLM2 and Smart Turn hear each once, keeps what they found in FILE, and then only decides: the
+rules get the same facts at many settings, with pauses of many lengths, in no time and without a model.
 """
 
 from __future__ import annotations
@@ -279,6 +279,7 @@ _AT_ONCE: dict[str, object] = {
     "score_after_ms": float(_SCORED_AFTER_MS),
     "words_odds": _RULES.words_odds,
     "clear_logprob": _RULES.clear_logprob,
+    "score_words": True,
 }
 _OPEN = _AT_ONCE | {"reply_wait_ms": 700.0}
 SETTINGS: dict[str, dict[str, object]] = {
@@ -287,8 +288,9 @@ SETTINGS: dict[str, dict[str, object]] = {
     "silence 500, open": {"silence_ms": 500, "reply_wait_ms": 700.0},
     **{f"model, at once, {risk:.2f}": _AT_ONCE | {"cut_off_risk": risk} for risk in (0.02, 0.03, 0.05, 0.1)},
     **{f"model, open, {risk:.2f}": _OPEN | {"cut_off_risk": risk} for risk in (0.02, 0.03, 0.05, 0.1)},
-    "model, open, score alone": _OPEN | {"words_odds": 1.0, "cut_off_risk": 0.15},
-    "model, open, words alone": _OPEN | {"score_weight": 0.01},
+    "model, open, words alone": _OPEN | {"beside_score_weight": 0.01},
+    "no score of words": _OPEN | {"score_words": False},
+    "… sound alone": _OPEN | {"score_words": False, "words_odds": 1.0, "cut_off_risk": 0.15},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.acoustic.cutoff_curve import Edge, Heard, Models, decided, heard_as, tally, with_pause
@@ -34,6 +35,13 @@ def test_commits_come_when_the_rules_would_give_them() -> None:
     (turn,) = decided(CLIP.edges, turn_end="model")
     assert (turn.at_ms, turn.commit.text, turn.commit.silence_ms) == (3740, QUESTION, 240)
     assert [turn.at_ms for turn in decided(CLIP.edges, silence_ms=400)] == [2400, 3900]
+
+
+def test_the_words_score_is_that_of_the_pause_s_words() -> None:
+    scores = {2000: 0.001, 3500: 0.6}
+    edges = tuple(msgspec.structs.replace(edge, words_score=scores.get(int(edge.at_ms), 0.0)) for edge in CLIP.edges)
+    (turn,) = decided(edges, turn_end="model", score_words=True)
+    assert (turn.at_ms, turn.commit.score, turn.commit.words_score) == (3610 + 110 + 40, None, 0.6)
 
 
 def test_a_turn_stays_open_for_its_reply_which_is_heard_no_later() -> None:
