@@ -115,7 +115,7 @@ def test_words_that_were_not_read_clearly_may_have_been_cut_in_the_middle() -> N
 # the words' own score
 
 
-def scored(text: str, score: float, words_score: float) -> float:
+def scored(text: str, score: float | None, words_score: float) -> float:
     return patience.wait_for(RULES, RULES.silence_ms, score, Words(text, True, words_score), ()).ms
 
 
@@ -158,27 +158,27 @@ def test_where_the_words_are_sure_the_sound_is_not_asked() -> None:
 
 
 @pytest.mark.parametrize("score", [0.03, 0.97])
-def test_where_they_leave_it_open_the_sound_is_asked_and_decides(score: float) -> None:
-    text, words_score = "Could you tell me of the time", 0.01
-    waits = {each: scored(text, each, words_score) for each in (0.0, 0.03, 0.97)}
-    assert waits[0.97] < waits[0.03] <= waits[0.0] and waits[0.0] > RULES.sound_after_ms
+def test_where_they_ask_for_a_long_wait_the_sound_is_asked_and_decides(score: float) -> None:
+    text, words_score = "Could you tell me of the time", 0.1
+    waits = {each: scored(text, each, words_score) for each in (0.03, None, 0.97)}
+    assert waits[0.97] < waits[None] < waits[0.03] and waits[None] > RULES.sound_after_ms
     desk = words_desk()
     read(desk, text, words_score)
-    desk.run_to(2590)
+    desk.run_to(2390)
     assert not desk.all(ScoreTurn), "a draft needs the processor, and could not be heard sooner"
-    desk.run_to(2605)
-    desk.score(score, at_ms=2680)
-    desk.run_to(2000 + max(680.0, waits[score]) + 5)
+    desk.run_to(2405)
+    desk.score(score, at_ms=2480)
+    desk.run_to(2000 + max(480.0, waits[score]) + 5)
     assert (desk.last(Commit).score, desk.last(Commit).silence_ms) == (score, waits[score])
 
 
-def test_until_the_sound_answers_it_is_taken_for_going_on() -> None:
-    text, words_score = "Could you tell me of the time", 0.01
+def test_until_the_sound_answers_the_words_count_alone() -> None:
+    text, words_score = "Could you tell me of the time", 0.1
     desk = words_desk()
     read(desk, text, words_score)
-    desk.run_to(2000 + scored(text, 0.0, words_score) - 5)
+    desk.run_to(2000 + scored(text, None, words_score) - 5)
     assert not desk.all(Commit)
-    desk.run_to(2000 + scored(text, 0.0, words_score) + 5)
+    desk.run_to(2000 + scored(text, None, words_score) + 5)
     assert (desk.last(Commit).score, desk.last(Commit).words_score) == (None, words_score)
 
 

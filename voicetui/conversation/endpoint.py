@@ -255,16 +255,13 @@ def _reconsider(step: Step) -> None:
 
 
 def _wait(step: Step, pause: Pause, words: Words | None) -> Wait:
-    """How long to wait by what is known. Where scored words leave it open, the sound is asked, too; until it answers,
-    and where it cannot, they are taken for going on.
-    """
-    policy, silence_ms, own_ms = step.state.policy, _silence_ms(step), step.state.own_pauses_ms
-    if pause.score is not None or words is None or words.score is None:
-        return patience.wait_for(policy, silence_ms, pause.score, words, own_ms)
-    slowest, fastest = (patience.wait_for(policy, silence_ms, score, words, own_ms) for score in (0.0, 1.0))
-    if slowest.ms > max(fastest.ms, policy.sound_after_ms) and not pause.scoring:
+    """How long to wait by what is known. Where that is long by the scored words, the sound is asked, too."""
+    policy = step.state.policy
+    wait = patience.wait_for(policy, _silence_ms(step), pause.score, words, step.state.own_pauses_ms)
+    asked = pause.score is not None or pause.scoring
+    if wait.reason == "turn model" and wait.ms > policy.sound_after_ms and not asked:
         score_pause(step)
-    return slowest
+    return wait
 
 
 def _held_for_reply(step: Step, utterance: Utterance, text: str) -> bool:

@@ -16,22 +16,23 @@ def wait_for(
 ) -> Wait:
     """The silence that ends the turn, by what is known now.
 
-    ``silence_ms`` counts where nothing is: no ``score``, or ``words`` not settled (None).  Words that ask for more
-    need the longest silence whatever the score, and words nobody believes are no reason to hurry.
+    ``silence_ms`` counts where too little is: ``words`` not settled (None), or neither they nor the sound scored.
+    Words that ask for more need the longest silence whatever the score, and words nobody believes are no reason to
+    hurry.
     """
     if words is not None and unfinished(words.text) and not backchannel(words.text):
         return Wait(policy.unfinished_ms, "unfinished words")
-    if score is None or words is None:
+    if words is None or (score is None and words.score is None):
         return Wait(silence_ms, "silence")
     ms = _until_safe_ms(policy, going_on(policy, score, words), own_ms)
     return Wait(ms if words.text else max(ms, silence_ms), "turn model")
 
 
-def going_on(policy: Policy, score: float, words: Words) -> float:
+def going_on(policy: Policy, score: float | None, words: Words) -> float:
     """The probability, above 0 and up to 1, that the turn is not over: by the odds of the sound's score, of the words'
-    score and of a clear end, multiplied as if they were independent.
+    score and of a clear end, multiplied as if they were independent. A score that is not there says nothing.
     """
-    bounded = min(max(score, policy.least_doubt), 1.0 - policy.least_doubt)
+    bounded = min(max(0.5 if score is None else score, policy.least_doubt), 1.0 - policy.least_doubt)
     weight, clear_odds = policy.score_weight, policy.words_odds
     odds = 1.0
     if words.score is not None:
