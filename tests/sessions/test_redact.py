@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.adapters.test_damaged import OLD_FORMATS, fold_all
 from tests.journal_builder import JournalBuilder
 from voicetui.cli import run
-from voicetui.events import Basis, orders
+from voicetui.events import AnyFact, AnyOrder, Basis, orders
 from voicetui.events.reply import ContextAssembled, Passage, TimedToken, TokensArrived
 from voicetui.events.session import Fault
 from voicetui.events.sound import ClockMapped
@@ -342,6 +342,27 @@ def test_what_was_looked_up_and_typed_in_the_span_goes(tmp_path: Path) -> None:
     folder = record(tmp_path / "s", journal.closed())
     redact(folder, start_ms=start_ms, end_ms=start_ms + 10)
     assert "rent is due" not in everything(folder) and "when is my rent" not in everything(folder)
+
+
+def test_words_that_were_scored_go_too(tmp_path: Path) -> None:
+    journal = conversation()
+    journal.add(orders.ScoreWords(1, 90, "My name is John and I"))
+    folder = record(tmp_path / "s", journal)
+    redact(folder, "my name is John")
+    assert "name is john" not in everything(folder)
+    again = record(tmp_path / "t", journal)
+    turn = journal.times[1]
+    redact(again, start_ms=turn.onset, end_ms=turn.user_end, side="user")
+    assert "name is john" not in everything(again)
+
+
+def test_every_record_that_holds_words_is_one_that_is_read_for_them() -> None:
+    kinds = (*AnyFact.__args__, *AnyOrder.__args__)
+    named = {kind.__struct_config__.tag for kind in kinds if {"text", "query", "spoken"} & set(kind.__struct_fields__)}
+    assert named == {
+        "said", "transcribed", "score_words", "revise", "reject", "commit", "assemble_context", "clause_cut",
+        "synthesize", "play",
+    }  # fmt: skip
 
 
 def test_a_span_in_which_nothing_was_said_changes_only_the_sound(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ class _Reader:
                 spoken.maps.append((at_ms, int(body["sample"])))
             case "speech_started" | "speech_paused" | "open_utterance" | "said" | "commit" | "reject" | "revise":
                 self._user(kind, line, body, at_ms)
-            case "transcribed":
+            case "transcribed" | "score_words":
                 self._wording(_whole(body["utterance"]), Slot(line, body, "text"), at_ms)
             case "generate" | "prewarm":
                 turn = _whole(body["basis"][0] if kind == "generate" else body["turn"])
