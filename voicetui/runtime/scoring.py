@@ -41,15 +41,16 @@ class Scoring:
 
     async def words(self, order: ScoreWords, scorer: WordsScorer | None) -> None:
         """Post the words' score."""
+        if scorer is None:
+            return
+        score = scorer.score
 
         def answer(waited_ms: float) -> Fact:
-            assert scorer is not None
             started_ms = self._clock.now_ms()
-            score = round(scorer.score(order.text), 4)
-            return WordsScored(order.utterance, order.request, score, started_ms, waited_ms)
+            found = round(score(order.text), 4)
+            return WordsScored(order.utterance, order.request, found, started_ms, waited_ms)
 
-        if scorer is not None:
-            await self._run("words", order.request, answer)
+        await self._run("words", order.request, answer)
 
     async def _run(self, name: str, request: int, answer: Callable[[float], Fact]) -> None:
         self._newest[name] = request
