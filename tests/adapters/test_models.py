@@ -116,7 +116,7 @@ class TestNames:
         for name in (
             "whisper-huge",
             "",
-            "../x",
+            "../nowhere-at-all",
             "org/repo:../../etc/passwd",
             "org/repo:/etc/passwd",
             "~nobody-here/x",
