@@ -297,24 +297,25 @@ def _scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> TurnS
     """The end-of-turn model, if turns are to end by one and it is there; the session does without, and says so."""
     if config.endpoint.policy == "silence":
         return None
-    try:
-        path = models.path_of(config.endpoint.model)
-    except models.ModelError as error:
-        post(Fault("score", f"{error}", "Until it is there turns end by silence alone."))
-        return None
-    return SmartTurn(path, threads=config.endpoint.threads, clock=clock)
+    path = _spare_path("score", config.endpoint.model, "turns end by silence alone", post)
+    return SmartTurn(path, threads=config.endpoint.threads, clock=clock) if path is not None else None
 
 
 def _words_scorer(config: Config, clock: Clock, post: Callable[[Fact], None]) -> WordsScorer | None:
     """The model that scores words, if one is to and it is there; the session does without, and says so."""
     if config.endpoint.policy == "silence" or not config.scores_words():
         return None
+    path = _spare_path("words", config.endpoint.words_model, "turns end without a score of their words", post)
+    return SentenceEnd(path, threads=config.endpoint.threads, clock=clock) if path is not None else None
+
+
+def _spare_path(stage: str, model: str, without: str, post: Callable[[Fact], None]) -> Path | None:
+    """Where a model is that a session can go on without; if it is not there, what the session then does is told."""
     try:
-        path = models.path_of(config.endpoint.words_model)
+        return models.path_of(model)
     except models.ModelError as error:
-        post(Fault("words", f"{error}", "Until it is there turns end without a score of their words."))
+        post(Fault(stage, f"{error}", f"Until it is there {without}."))
         return None
-    return SentenceEnd(path, threads=config.endpoint.threads, clock=clock)
 
 
 def _knowledge(config: Config, clock: Clock, post: Callable[[Fact], None]) -> FolderKnowledge | None:

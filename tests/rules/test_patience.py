@@ -252,6 +252,17 @@ def test_sequential_modes_score_no_words(overlap: str) -> None:
     assert desk.all(Commit) and not desk.all(ScoreWords)
 
 
+def test_staged_gaps_need_no_score() -> None:
+    desk = words_desk(staged_gaps_ms=[700.0], partial_first_ms=300)
+    desk.starts(1000)
+    desk.run_to(1310)
+    desk.words("What is the", at_ms=1400)
+    desk.pauses(2000)
+    assert not desk.all(ScoreWords)
+    desk.tell(Fault("words", "the model broke"))
+    assert not desk.all(ScoreTurn)
+
+
 def test_when_the_model_of_words_breaks_the_sound_is_asked_instead() -> None:
     desk = words_desk()
     read(desk, QUESTION, None)

@@ -102,11 +102,12 @@ def scoring_broke(step: Step) -> None:
 
 
 def scoring_words_broke(step: Step) -> None:
-    """From now on turns end without the words' score; the pause that waits for one waits no longer."""
+    """From now on turns end without the words' score; in the pause that waits for one the sound is asked instead."""
     step.set(words_unscored=True)
-    if step.state.utterance is not None:
+    utterance = step.state.utterance
+    if utterance is not None and utterance.scoring_words:
         step.utter(scoring_words=0)
-        if not step.state.utterance.speaking:
+        if not utterance.speaking:
             score_pause(step)
             _reconsider(step)
 

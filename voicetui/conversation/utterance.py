@@ -56,7 +56,7 @@ def score_words(step: Step) -> None:
     utterance, state = step.state.utterance, step.state
     assert utterance is not None
     step.utter(scoring_words=0, words_score=None)
-    if not state.words_come_first or state.setting.overlap != "full":
+    if not state.words_come_first or state.setting.overlap != "full" or state.setting.staged_gaps_ms:
         return
     if normalise_words(utterance.text):
         request = _new_request(step)
