@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.sessions.stage import Stage
@@ -17,8 +18,10 @@ from voicetui.listen.scripted import EnergyDetector
 from voicetui.reply.simulated_tier import SimulatedTier
 from voicetui.runtime.clock import SystemClock
 from voicetui.runtime.engine import Engine, Levels
+from voicetui.tui.app import VoiceTui
 from voicetui.tui.options import ScreenOptions
 from voicetui.tui.run import run_screen
+from voicetui.tui.session_app import SessionApp
 
 UNDERRUN = b"ALSA lib pcm.c: underrun\n"
 
@@ -85,8 +88,12 @@ if __name__ == "__main__":
         engine.start()
         sys.exit(run_screen(engine, options, log))
     replayed = RealTimeEngine("hang" in words, "crash" in words)
-    if "chatter" in words:
-        threading.Thread(target=chatter, daemon=True).start()
-    status = run_screen(replayed, options, log)
+
+    def make(leaving: Callable[[], None], takes_output: Callable[[], bool], /) -> SessionApp:
+        if "chatter" in words:  # a child that began before would still have the terminal
+            threading.Thread(target=chatter, daemon=True).start()
+        return VoiceTui(replayed, options, leaving, takes_output)
+
+    status = run_screen(replayed, options, log, make)
     print(f"stopped {replayed.stopped}, status {status}")
     sys.exit(status)
