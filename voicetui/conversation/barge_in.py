@@ -9,8 +9,8 @@ from typing import Literal
 from voicetui.conversation import floor, patience
 from voicetui.conversation.state import Reply, Step, Utterance
 from voicetui.conversation.utterance import partial_due
-from voicetui.conversation.words import asks, backchannel
-from voicetui.events.listen import SoundRose, Transcribed
+from voicetui.conversation.words import asks, backchannel, hushes
+from voicetui.events.listen import UNSURE, SoundRose, Transcribed
 from voicetui.events.orders import BargeIn, Duck, Pause, Resume
 from voicetui.events.words import normalise_words
 
@@ -82,11 +82,16 @@ def lasted(step: Step, purpose: str, due_ms: float) -> None:
 
 
 def verdict(step: Step, fact: Transcribed, settles: bool) -> str:
-    """Decide by the words, if they allow it yet: why this is no bid, or "" while it is open or a bid."""
+    """Decide by the words, if they allow it yet: why this is no bid, or "" while it is open or a bid.
+
+    Words read unsurely are none, but for those that ask for silence: to talk on over "stop" is worse than to stop for
+    a cough that sounded like it.
+    """
     if step.state.reply is None:
         step.utter(bid=True)
         return ""
-    nothing = bool(fact.doubt) or not normalise_words(fact.text)
+    believed = not fact.doubt or (fact.doubt == UNSURE and settles and hushes(fact.text))
+    nothing = not believed or not normalise_words(fact.text)
     step.utter(wordless=nothing)
     asks_to_go_on = backchannel(fact.text) and not _answers(step, step.state.reply)
     if not nothing and not asks_to_go_on and (settles or _sure(fact)):

@@ -9,9 +9,17 @@ import msgspec
 from voicetui.conversation import barge_in, duplex, floor, own_words, patience, speculate, staged
 from voicetui.conversation.history import turn_text
 from voicetui.conversation.lookup import look_up
-from voicetui.conversation.state import Closed, Pause, Step, Utterance, Wait, Words
+from voicetui.conversation.state import Closed, Doubted, Pause, Step, Utterance, Wait, Words
 from voicetui.conversation.utterance import next_partial, revise, score_pause, transcribe_pause
-from voicetui.events.listen import SpeechPaused, SpeechStarted, Transcribed, TranscribeFailed, TurnScored, WordsScored
+from voicetui.events.listen import (
+    UNSURE,
+    SpeechPaused,
+    SpeechStarted,
+    Transcribed,
+    TranscribeFailed,
+    TurnScored,
+    WordsScored,
+)
 from voicetui.events.orders import Commit, OpenUtterance, Reject
 from voicetui.events.words import normalise_words
 
@@ -199,6 +207,8 @@ def reject(step: Step, reason: str, text: str = "") -> None:
     assert utterance is not None
     step.order(Reject(utterance.number, reason, text))
     step.set(utterance=None, closed=Closed(utterance.number, "") if reason in _WITHOUT_WORDS else None)
+    if reason == UNSURE and utterance.pause is not None and utterance.pause.user_end_ms is not None:
+        step.set(doubted=Doubted(utterance.start_sample, utterance.pause.user_end_ms))
     speculate.drop(step, "rejected")
     barge_in.give_back(step, utterance, reason)
     if reason == own_words.ECHO:
@@ -228,7 +238,10 @@ def _open(step: Step, fact: SpeechStarted, at_ms: float) -> Utterance:
     reply, over = step.state.reply, spoken_over(step)
     number = step.state.next_utterance
     utterance = Utterance(number=number, start_sample=fact.sample, onset_ms=at_ms, over=over)
-    step.set(next_utterance=number + 1, utterance=utterance)
+    doubted = step.state.doubted
+    if doubted is not None and at_ms - doubted.end_ms <= step.state.policy.resume_ms:
+        utterance = msgspec.structs.replace(utterance, doubted_sample=doubted.start_sample)
+    step.set(next_utterance=number + 1, utterance=utterance, doubted=None)
     step.order(OpenUtterance(number, step.state.next_turn, fact.sample, over == "reply"))
     if reply is not None and over == "thinking":
         step.put(floor.changed(reply, held=True))

@@ -50,6 +50,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     start_sample: int
     onset_ms: float
+    doubted_sample: int | None = None
+    """Where doubted speech began that is read again together with this."""
     over: Literal["", "reply", "thinking"] = ""
     """What the user spoke over: nothing, an audible reply, or a reply that was not audible yet."""
     speaking: bool = True
@@ -161,6 +163,13 @@ class Spoken(msgspec.Struct, frozen=True):
     until_ms: float | None = None
 
 
+class Doubted(msgspec.Struct, frozen=True):
+    """Speech that was no turn because its words were read unsurely: they are read again with what soon follows it."""
+
+    start_sample: int
+    end_ms: float
+
+
 class Closed(msgspec.Struct, frozen=True):
     """The utterance that was closed last, whose final words may still come; ``text`` is what is known of them."""
 
@@ -219,6 +228,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     reply: Reply | None = None
     ending: Ending | None = None
     closed: Closed | None = None
+    doubted: Doubted | None = None
     carried: str = ""
     """Words of a turn that was cut off or superseded before its answer was heard; they open the next turn's text."""
     typed: tuple[str, ...] = ()

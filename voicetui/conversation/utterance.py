@@ -72,8 +72,10 @@ def _new_request(step: Step) -> int:
 
 def _start_sample(step: Step) -> int:
     """Where the sound of the open utterance begins, a little before its onset."""
-    assert step.state.utterance is not None
-    return max(0, step.state.utterance.start_sample - _samples(step.state.policy.preroll_ms))
+    utterance = step.state.utterance
+    assert utterance is not None
+    first = utterance.start_sample if utterance.doubted_sample is None else utterance.doubted_sample
+    return max(0, first - _samples(step.state.policy.preroll_ms))
 
 
 def _end_sample(step: Step) -> int:

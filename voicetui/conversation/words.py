@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from voicetui.events.words import normalise_words
@@ -205,6 +206,10 @@ INTERJECTIONS = _BACKCHANNEL | frozenset(
 )
 """Words that a person may say over anything, whatever else is said."""
 
+_HUSH = frozenset(["stop", "wait", "quiet", "enough", "silence", "pause"])
+_HUSH_PHRASES = frozenset([("hold", "on"), ("hang", "on"), ("shut", "up")])
+_MOST_HUSHING_WORDS = 3
+
 _HUM = re.compile(r"m+h*m*|h+m+|u+h*m*h*|a+h+|o+h+|m+(-h?m+)+|u+h+-?h+u+h+", re.ASCII)
 _MOST_BACKCHANNELS = 3
 """Different ones. Said again and again they still are no bid, as long as they are no more than six words."""
@@ -265,6 +270,18 @@ def backchannel(text: str) -> bool:
         said.add(phrase)
         place += len(phrase)
     return len(said) <= _MOST_BACKCHANNELS
+
+
+def hushes(text: str) -> bool:
+    """Whether these few words ask for silence.
+
+    >>> hushes("Stop."), hushes("Okay, hold on."), hushes("Stop me if you know the one about the parrot.")
+    (True, True, False)
+    """
+    words = normalise_words(text)
+    if not 0 < len(words) <= _MOST_HUSHING_WORDS:
+        return False
+    return not _HUSH.isdisjoint(words) or not _HUSH_PHRASES.isdisjoint(itertools.pairwise(words))
 
 
 def asks(text: str) -> bool:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from voicetui.events.base import Fact
+
+UNSURE: Final = "unsure"
+"""The doubt about words that were said, but read with little confidence."""
 
 
 class SpeechStarted(Fact, frozen=True):

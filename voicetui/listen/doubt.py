@@ -24,13 +24,12 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from voicetui.events.listen import Evidence
+from voicetui.events.listen import UNSURE, Evidence
 from voicetui.listen.repeats import degenerate, hurried_repeat, words_of
 
 NO_SPEECH: Final = "no speech"
 INVENTED: Final = "invented"
 REPETITION: Final = "repetition"
-UNSURE: Final = "unsure"
 
 STOCK_PHRASES: Final = (
     "you", "thank you", "thanks", "thank you very much", "thank you so much", "thank you for watching",
