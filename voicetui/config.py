@@ -86,6 +86,7 @@ class Endpoint(_Table, frozen=True):
     quick_pauses: bool = True
     cut_off_risk: Share = _RULES.cut_off_risk
     score_words: bool = True
+    words_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 400
     words_model: Name = "smollm2-135m-instruct"
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 60.0
@@ -187,6 +188,7 @@ class Config(_Table, frozen=True):
             cut_off_risk=self.endpoint.cut_off_risk,
             score_weight=self.endpoint.score_weight,
             score_words=self.scores_words(),
+            words_after_ms=self.endpoint.words_after_ms,
             words_odds=self.endpoint.words_odds,
             clear_logprob=self.endpoint.clear_logprob,
             unfinished_ms=self.endpoint.unfinished_ms,

@@ -54,6 +54,7 @@ def decide(state: State, entry: Entry) -> tuple[State, tuple[Order, ...]]:
     _apply(step, entry.body, entry.at)
     commands.commit_typed(step)
     endpoint.commit_if_over(step)
+    utterance_words.words_may_be_scored(step)
     staged.prepare(step)
     prewarm.hear(step, entry.body)
     context.follow(step)
@@ -190,6 +191,8 @@ def _woke(step: Step, wake: int, at_ms: float) -> None:
         endpoint.over_pause(step)
     elif purpose == "score":
         utterance_words.score_pause(step)
+    elif purpose == "score_words":
+        utterance_words.words_may_be_scored(step, due=True)
     elif purpose != "reply_wait":  # which only lets the commit be decided that was put off
         barge_in.lasted(step, purpose, at_ms)
 

@@ -113,8 +113,8 @@ def scoring_words_broke(step: Step) -> None:
     """From now on turns end without the words' score; in the pause that waits for one the sound is asked instead."""
     step.set(words_unscored=True)
     utterance = step.state.utterance
-    if utterance is not None and utterance.scoring_words:
-        step.utter(scoring_words=0)
+    if utterance is not None and (utterance.scoring_words or utterance.unscored_words):
+        step.utter(scoring_words=0, unscored_words=False)
         if not utterance.speaking:
             score_pause(step)
             _reconsider(step)

@@ -45,6 +45,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """By what factor words that end like a sentence, and were read clearly, raise the odds that the turn is over."""
     score_words: bool = False
     """Whether the words are scored by a language model, before the sound: is a sentence over after them?"""
+    words_after_ms: float = 0.0
+    """At a pause they are scored when the draft's first clause is known, which a score beside it would delay, but not
+    later than after this silence; 0: at once.
+    """
     sound_after_ms: float = 400.0
     """The silence after which the sound is scored beside scored words, where these ask for a longer one. Sooner, it
     would keep the draft of the reply from the processor, and nothing of that could be heard yet.

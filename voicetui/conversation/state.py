@@ -70,6 +70,8 @@ class Utterance(msgspec.Struct, frozen=True, kw_only=True):
     """How sure the recogniser was of the settled words: their mean log-probability."""
     scoring_words: int = 0
     """The request whose score the newest words wait for."""
+    unscored_words: bool = False
+    """The newest words are to be scored, but later."""
     words_score: float | None = None
     """How likely a sentence is over after the newest words."""
     silence_over: bool = False

@@ -52,16 +52,38 @@ def score_pause(step: Step) -> None:
 
 
 def score_words(step: Step) -> None:
-    """Ask whether a sentence is over after the newest words, which are others than before."""
+    """Ask whether a sentence is over after the newest words, which are others than before; at a pause not at once."""
     utterance, state = step.state.utterance, step.state
     assert utterance is not None
-    step.utter(scoring_words=0, words_score=None)
+    step.utter(scoring_words=0, words_score=None, unscored_words=False)
     if not state.words_come_first or state.setting.overlap != "full" or state.setting.staged_gaps_ms:
         return
-    if normalise_words(utterance.text):
-        request = _new_request(step)
-        step.utter(scoring_words=request)
-        step.order(ScoreWords(utterance.number, request, turn_text(state, utterance.text)))
+    if not normalise_words(utterance.text):
+        return
+    user_end_ms = utterance.pause.user_end_ms if utterance.pause is not None else None
+    if user_end_ms is None or not state.policy.words_after_ms:
+        _ask_for_words_score(step)
+    else:
+        step.utter(unscored_words=True)
+        step.utter_wake("score_words", user_end_ms + state.policy.words_after_ms)
+
+
+def words_may_be_scored(step: Step, due: bool = False) -> None:
+    """Ask for the score that was put off, if it is ``due`` or would keep no draft from its first clause any more."""
+    utterance, draft = step.state.utterance, step.state.draft
+    if (
+        utterance is not None
+        and utterance.unscored_words
+        and (due or draft is None or draft.generated or draft.clauses)
+    ):
+        _ask_for_words_score(step)
+
+
+def _ask_for_words_score(step: Step) -> None:
+    utterance, request = step.state.utterance, _new_request(step)
+    assert utterance is not None
+    step.utter(scoring_words=request, unscored_words=False)
+    step.order(ScoreWords(utterance.number, request, turn_text(step.state, utterance.text)))
 
 
 def _new_request(step: Step) -> int:
