@@ -81,6 +81,7 @@ class Endpoint(_Table, frozen=True):
     silence_ms: Positive = 500
     sure_ms: Positive = _RULES.sure_ms
     unsure_ms: Positive = _RULES.unsure_ms
+    ended_ms: Positive = 750
     reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
@@ -182,6 +183,7 @@ class Config(_Table, frozen=True):
             turn_end=self.endpoint.policy,
             sure_ms=self.endpoint.sure_ms,
             unsure_ms=self.endpoint.unsure_ms,
+            ended_ms=self.endpoint.ended_ms,
             reply_wait_ms=self.endpoint.reply_wait_ms,
             score_after_ms=self.endpoint.score_after_ms,
             quick_pauses=self.endpoint.quick_pauses,

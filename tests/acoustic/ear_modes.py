@@ -1,14 +1,15 @@
 """What overlapping is worth, by ear: sessions in every setting over the virtual sound card, judged by a recording.
 
 ``python -m tests.acoustic.ear_modes [ROUNDS]``: in each round every setting holds one live session in which a person
-says the same seven lines, from a different one on in each round. Gaps are those of the recording; beside them stands
-how far the journal's are from them. The order of the settings turns round from round to round.
+says the seven lines of ``bench overlap``, from a different one on in each round. Gaps are those of the recording;
+beside them stands how far the journal's are from them. The order of the settings turns round from round to round.
 """
 
 from __future__ import annotations
 
 import sys
 import tempfile
+import wave
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +19,12 @@ import numpy as np
 from tests.acoustic.again import once_more
 from tests.acoustic.conftest import running_rig
 from tests.acoustic.test_conversation import Heard, Line, hold, judge
+from voicetui.config import assets
+from voicetui.ports import RATE_HZ
+from voicetui.rehearse.person import joined
+from voicetui.rehearse.scenario import clips, load_scenario
+from voicetui.sound.wav import read_audio
 
-CLIPS = (
-    "capital-of-france", "cup-of-tea", "capital-of-italy", "largest-planet", "einstein", "stop-capital-of-japan",
-    "thank-you",
-)  # fmt: skip
 ROUNDS = 3
 
 
@@ -48,9 +50,23 @@ class Setting:
         return float(np.quantile(self.gaps_ms, share))
 
 
-def converse(setting: Setting, first: int) -> None:
-    """One session in a setting, from line ``first`` on."""
-    lines = [Line(CLIPS[(first + number) % len(CLIPS)]) for number in range(len(CLIPS))]
+def lines_in(folder: Path) -> list[Line]:
+    """The lines of the bench, each in one file with the pauses inside it."""
+    scenario = load_scenario(assets() / "scenarios" / "bench.toml")
+    sounds = {clip: read_audio(clip)[0] for clip in clips(scenario)}
+    lines = []
+    for number, line in enumerate(scenario.lines):
+        with wave.open(str(folder / f"{number}.wav"), "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(RATE_HZ)
+            file.writeframes(joined(line.say, sounds).tobytes())
+        lines.append(Line(str(folder / str(number))))
+    return lines
+
+
+def converse(setting: Setting, lines: Sequence[Line]) -> None:
+    """One session in a setting."""
 
     def hold_and_judge(folder: Path) -> None:
         options = ("--headphones", "--overlap", setting.mode, "--tier", setting.tier)
@@ -82,11 +98,13 @@ def main(rounds: int) -> None:
     """Hold the sessions and print the table."""
     settings = [Setting("local", "none"), Setting("local", "clause"), Setting("local", "full")]
     settings.append(Setting("pretend-120", "full"))
-    with running_rig():
+    with tempfile.TemporaryDirectory() as folder, running_rig():
+        lines = lines_in(Path(folder))
         for number in range(rounds):
+            first = number * 2 % len(lines)
             for place in range(len(settings)):
                 setting = settings[(place + number) % len(settings)]
-                converse(setting, number * 2)
+                converse(setting, [*lines[first:], *lines[:first]])
                 print(f"round {number + 1}: {setting.name}: {[round(gap) for gap in setting.gaps_ms[-7:]]}", flush=True)
     for each in settings:
         print(_row(each, settings[0]))

@@ -25,6 +25,8 @@ def wait_for(
     if words is None or (score is None and words.score is None):
         return Wait(silence_ms, "silence")
     ms = _until_safe_ms(policy, going_on(policy, score, words), own_ms)
+    if words.clear and ends(words.text) and (score is None or score >= policy.ended_score):
+        ms = min(ms, max(policy.ended_ms, policy.sure_ms))
     return Wait(ms if words.text else max(ms, silence_ms), "turn model")
 
 

@@ -35,6 +35,10 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """
     unsure_ms: float = 1200.0
     """The silence that ends a turn of which they do not, at most."""
+    ended_ms: float = 1200.0
+    """The same for words that end like a sentence and were read clearly, unless the sound says that they go on."""
+    ended_score: float = 0.1
+    """A sound with a lower score says so."""
     cut_off_risk: float = 0.05
     """How often, at most, a wait may end inside a pause, as far as score, words and the speaker's pauses can tell."""
     score_weight: float = 0.8
