@@ -1,12 +1,14 @@
 """What overlapping is worth, by ear: sessions in every setting over the virtual sound card, judged by a recording.
 
-``python -m tests.acoustic.ear_modes [ROUNDS]``: in each round every setting holds one live session in which a person
-says the seven lines of ``bench overlap``, from a different one on in each round. Gaps are those of the recording;
-beside them stands how far the journal's are from them. The order of the settings turns round from round to round.
+``python -m tests.acoustic.ear_modes [ROUNDS]``: in each round a person says each of the seven lines of ``bench
+overlap`` to every setting, each time in a live session of its own, as there: so every setting answers the same
+questions in the same words. Gaps are those of the recording; beside them stands how far the journal's are from them.
+The order of the settings turns round from line to line.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import wave
@@ -66,7 +68,7 @@ def lines_in(folder: Path) -> list[Line]:
 
 
 def converse(setting: Setting, lines: Sequence[Line]) -> None:
-    """One session in a setting."""
+    """One session in a setting, in which these lines are said."""
 
     def hold_and_judge(folder: Path) -> None:
         options = ("--headphones", "--overlap", setting.mode, "--tier", setting.tier)
@@ -101,11 +103,13 @@ def main(rounds: int) -> None:
     with tempfile.TemporaryDirectory() as folder, running_rig():
         lines = lines_in(Path(folder))
         for number in range(rounds):
-            first = number * 2 % len(lines)
-            for place in range(len(settings)):
-                setting = settings[(place + number) % len(settings)]
-                converse(setting, [*lines[first:], *lines[:first]])
+            for place, line in enumerate(lines):
+                turned = (number + place) % len(settings)
+                for setting in [*settings[turned:], *settings[:turned]]:
+                    converse(setting, [line])
+            for setting in settings:
                 print(f"round {number + 1}: {setting.name}: {[round(gap) for gap in setting.gaps_ms[-7:]]}", flush=True)
+    print("load average:", *(round(each, 1) for each in os.getloadavg()))
     for each in settings:
         print(_row(each, settings[0]))
 
