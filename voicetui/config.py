@@ -85,7 +85,7 @@ class Endpoint(_Table, frozen=True):
     reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
-    cut_off_risk: Share = _RULES.cut_off_risk
+    cut_off_risk: Share = 0.03
     score_words: bool = True
     words_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 400
     words_model: Name = "smollm2-135m-instruct"

@@ -280,6 +280,9 @@ _AT_ONCE: dict[str, object] = {
     "words_odds": _RULES.words_odds,
     "clear_logprob": _RULES.clear_logprob,
     "score_words": True,
+    "words_after_ms": _RULES.words_after_ms,
+    "ended_ms": _RULES.ended_ms,
+    "cut_off_risk": _RULES.cut_off_risk,
 }
 _OPEN = _AT_ONCE | {"reply_wait_ms": 700.0}
 SETTINGS: dict[str, dict[str, object]] = {

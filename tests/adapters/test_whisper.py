@@ -73,7 +73,7 @@ class TestLoops:
         recognition = on(decoder).recognise(spoken(), True)
         assert (recognition.text, recognition.doubt) == ("What time is it?", "")
         assert decoder.sounds[0].size < decoder.sounds[1].size
-        assert decoder.frames == [800, 800]
+        assert decoder.frames == [1000, 1000]
 
     def test_a_final_that_loops_twice_is_decoded_in_the_full_window(self) -> None:
         decoder = Told(*[heard(self.LOOP)] * 2, heard("What time is it?"))
@@ -114,13 +114,13 @@ class TestLoops:
 
 
 class TestWindow:
-    def test_short_sound_is_decoded_in_8_s_and_longer_in_its_length_and_5_s(self) -> None:
+    def test_short_sound_is_decoded_in_10_s_and_longer_in_its_length_and_5_s(self) -> None:
         decoder = Told()
         recogniser = on(decoder)
         recogniser.recognise(spoken(), True)
         eight_s = over(join(*[say("I would like to book a table for two people")] * 3), -65)
         recogniser.recognise(eight_s, True)
-        assert decoder.frames[0] == 800
+        assert decoder.frames[0] == 1000
         assert decoder.frames[1] == pytest.approx(eight_s.size / 160 + 500, abs=60)
         assert decoder.frames[1] % 2 == 0
 
@@ -264,8 +264,8 @@ class TestRealSpeech:
     ) -> None:
         tail = silence(4) if after == "silence" else noise(4, -50)
         recognition = whisper.recognise(join(say("what's the weather", voice), tail), True)
-        first, _, last = words(recognition.text).split()  # one voice's "the" is read as "a" now and then
-        assert (first, last, recognition.doubt) == ("what's", "weather", "")
+        assert words(recognition.text) == "what's the weather"
+        assert recognition.doubt == ""
 
     def test_the_padded_window_hears_the_same_words(self, whisper: WhisperRecogniser) -> None:
         sound = spoken("I would like to book a table for two people", "rms")
