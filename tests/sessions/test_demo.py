@@ -76,8 +76,7 @@ def test_the_backchannel_is_none_and_the_barge_in_is_one(demo: tuple[dict[str, A
     summary, _ = demo
     kinds = [(turn["turn"], turn["barge_in"]["kind"]) for turn in summary["turns"] if turn["barge_in"]]
     assert kinds == [(4, "backchannel"), (5, "bid")]
-    reasons = [each["reason"] for each in summary["rejected"] if each["reason"] != "unsure"]
-    assert reasons == ["backchannel"], "a word read unsurely is read again with what follows"
+    assert [each["reason"] for each in summary["rejected"]] == ["backchannel"]
     assert summary["cut_offs"] == 0
 
 
