@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.rules.desk import Desk
-from voicetui.events.listen import SpeechStarted
-from voicetui.events.orders import Commit, Generate, ScoreTurn, ScoreWords
+from voicetui.events.listen import Evidence, SpeechStarted, Transcribed
+from voicetui.events.orders import Commit, Generate, ScoreTurn, ScoreWords, Transcribe
 from voicetui.events.reply import ClauseCut, GenerationFailed
 from voicetui.events.session import Fault
 
@@ -81,3 +81,33 @@ def test_a_model_that_breaks_meanwhile_is_not_waited_for() -> None:
     desk.tell(Fault("words", "it broke", "Pull it again."))
     desk.run_to(2420)
     assert not desk.all(ScoreWords) and len(desk.all(ScoreTurn)) == 1
+
+
+def partial_read_in_the_pause() -> Desk:
+    """A partial transcript of speech that ends at 1900, read while the final one is asked for already."""
+    desk = Desk(turn_end="model", score_words=True, words_after_ms=400.0, partial_first_ms=850)
+    desk.starts(1000)
+    desk.run_to(1860)
+    partial = desk.last(Transcribe)
+    desk.pauses(1900)
+    assert desk.last(Transcribe).final and not partial.final
+    span = (partial.start_sample, 1860 * 16)
+    desk.tell(Transcribed(partial.utterance, partial.request, QUESTION, False, *span, 1860.0, 0.0, Evidence()))
+    return desk
+
+
+def test_words_of_a_partial_that_come_in_the_pause_do_not_keep_the_final_ones_waiting() -> None:
+    desk = partial_read_in_the_pause()
+    assert not desk.all(ScoreWords), "the final words are being read"
+    desk.words(QUESTION, at_ms=2100)
+    assert len(desk.all(Generate)) == 1 and not desk.all(ScoreWords)
+    desk.tell(ClauseCut(desk.last(Generate).basis, 0, "Paris.", "Paris."))
+    assert [order.text for order in desk.all(ScoreWords)] == [QUESTION]
+
+
+def test_final_words_that_do_not_come_keep_the_score_no_longer_than_its_silence() -> None:
+    desk = partial_read_in_the_pause()
+    desk.run_to(2295)
+    assert not desk.all(ScoreWords)
+    desk.run_to(2305)
+    assert len(desk.all(ScoreWords)) == 1

@@ -50,8 +50,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     score_words: bool = False
     """Whether the words are scored by a language model, before the sound: is a sentence over after them?"""
     words_after_ms: float = 0.0
-    """At a pause they are scored when the draft's first clause is known, which a score beside it would delay, but not
-    later than after this silence; 0: at once.
+    """At a pause they are scored when the final words and the draft's first clause are known, which a score beside them
+    would delay, but not later than after this silence; 0: at once.
     """
     sound_after_ms: float = 400.0
     """The silence after which the sound is scored beside scored words, where these ask for a longer one. Sooner, it

@@ -69,13 +69,12 @@ def score_words(step: Step) -> None:
 
 
 def words_may_be_scored(step: Step, due: bool = False) -> None:
-    """Ask for the score that was put off, if it is ``due`` or would keep no draft from its first clause any more."""
+    """Ask for the score that was put off, if it is ``due`` or keeps neither final words nor a first clause waiting."""
     utterance, draft = step.state.utterance, step.state.draft
-    if (
-        utterance is not None
-        and utterance.unscored_words
-        and (due or draft is None or draft.generated or draft.clauses)
-    ):
+    if utterance is None or not utterance.unscored_words:
+        return
+    final_awaited = utterance.final_asked and utterance.transcribing
+    if due or (not final_awaited and (draft is None or draft.generated or draft.clauses)):
         _ask_for_words_score(step)
 
 
