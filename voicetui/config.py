@@ -85,12 +85,14 @@ class Endpoint(_Table, frozen=True):
     reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
-    cut_off_risk: Share = 0.03
+    cut_off_risk: Share = 0.035
     score_words: bool = True
     words_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 400
     words_model: Name = "smollm2-135m-instruct"
     score_weight: Annotated[float, msgspec.Meta(gt=0, le=10)] = _RULES.score_weight
     words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 60.0
+    words_weight: Annotated[float, msgspec.Meta(ge=0, le=10)] = 1.1
+    beside_words_odds: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 40.0
     clear_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.15
     unfinished_ms: Positive = 1500
     resume_ms: Positive = 1000
@@ -192,6 +194,8 @@ class Config(_Table, frozen=True):
             score_words=self.scores_words(),
             words_after_ms=self.endpoint.words_after_ms,
             words_odds=self.endpoint.words_odds,
+            words_weight=self.endpoint.words_weight,
+            beside_words_odds=self.endpoint.beside_words_odds,
             clear_logprob=self.endpoint.clear_logprob,
             unfinished_ms=self.endpoint.unfinished_ms,
             resume_ms=self.endpoint.resume_ms,

@@ -430,6 +430,12 @@ def test_the_surest_words_and_the_heaviest_score_are_waited_for_the_least_and_no
     assert wait.ms == rules.sure_ms
 
 
+def test_weights_beyond_any_measure_still_give_a_wait() -> None:
+    rules = Policy(words_weight=1e9, beside_score_weight=1e9, even_words=1e-300)
+    assert patience.wait_for(rules, rules.silence_ms, 1.0, Words(QUESTION, score=1.0), ()).ms == rules.sure_ms
+    assert patience.wait_for(rules, rules.silence_ms, 0.0, Words(QUESTION, score=0.5), ()).ms <= rules.unsure_ms
+
+
 def test_the_model_can_be_asked_when_the_words_are_nearly_read_and_not_if_the_speaker_goes_on() -> None:
     desk = desk_of(score_after_ms=200.0)
     desk.speech(1000, 2000)

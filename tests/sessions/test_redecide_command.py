@@ -124,6 +124,9 @@ def test_what_is_no_setting_is_told_with_what_is_allowed(session: str, capsys: p
         ("silence_ms=-5", "0 or more"),
         ("silence_ms=nan", "finite"),
         ("cut_off_risk=1", "less than 1"),
+        ("even_words=0", "more than 0"),
+        ("least_words=0", "more than 0"),
+        ("beside_words_odds=0", "more than 0"),
         ("turn_end=never", "'silence', 'model'"),
         ("unsure_ms=100", "more than unsure_ms"),
     ):

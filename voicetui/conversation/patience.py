@@ -9,6 +9,7 @@ from voicetui.conversation.state import Step, Wait, Words
 from voicetui.conversation.words import backchannel, ends, unfinished
 
 _LONGEST_PAUSE_MS = 2000.0
+_MOST_LOG_ODDS = 700.0  # e to more than 709 is no float
 
 
 def wait_for(
@@ -36,14 +37,14 @@ def going_on(policy: Policy, score: float | None, words: Words) -> float:
     """
     bounded = min(max(0.5 if score is None else score, policy.least_doubt), 1.0 - policy.least_doubt)
     weight, clear_odds = policy.score_weight, policy.words_odds
-    odds = 1.0
+    log_odds = 0.0
     if words.score is not None:
         weight, clear_odds = policy.beside_score_weight, policy.beside_words_odds
-        odds = math.pow(max(words.score, policy.least_words) / policy.even_words, policy.words_weight)
-    odds *= math.pow(bounded / (1.0 - bounded), weight)
+        log_odds = policy.words_weight * math.log(max(words.score, policy.least_words) / policy.even_words)
+    log_odds += weight * math.log(bounded / (1.0 - bounded))
     if words.clear and ends(words.text):
-        odds *= clear_odds
-    return 1.0 / (1.0 + odds)
+        log_odds += math.log(clear_odds)
+    return 1.0 / (1.0 + math.exp(min(log_odds, _MOST_LOG_ODDS)))
 
 
 def learn(step: Step, pause_ms: float) -> None:

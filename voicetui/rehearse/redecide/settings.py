@@ -17,7 +17,7 @@ HEARD = ("quick_pauses",)
 _BELOW_ZERO = ("clear_logprob",)
 _BETWEEN = {"cut_off_risk": (0.0, 1.0), "least_doubt": (0.0, 0.5)}
 _MOST = 1e9
-_ABOVE_ZERO = ("score_weight", "words_odds")
+_ABOVE_ZERO = ("score_weight", "words_odds", "beside_words_odds", "even_words", "least_words")
 
 
 class SettingError(ValueError):
