@@ -82,6 +82,7 @@ class Endpoint(_Table, frozen=True):
     sure_ms: Positive = _RULES.sure_ms
     unsure_ms: Positive = _RULES.unsure_ms
     ended_ms: Positive = 750
+    ended_logprob: Annotated[float, msgspec.Meta(ge=-10, le=0)] = -0.2
     reply_wait_ms: Annotated[float, msgspec.Meta(ge=0, le=10_000)] = 700
     score_after_ms: Annotated[float, msgspec.Meta(ge=0, le=1000)] = 100
     quick_pauses: bool = True
@@ -186,6 +187,7 @@ class Config(_Table, frozen=True):
             sure_ms=self.endpoint.sure_ms,
             unsure_ms=self.endpoint.unsure_ms,
             ended_ms=self.endpoint.ended_ms,
+            ended_logprob=self.endpoint.ended_logprob,
             reply_wait_ms=self.endpoint.reply_wait_ms,
             score_after_ms=self.endpoint.score_after_ms,
             quick_pauses=self.endpoint.quick_pauses,

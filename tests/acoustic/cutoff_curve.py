@@ -284,6 +284,7 @@ _AT_ONCE: dict[str, object] = {
     "score_words": True,
     "words_after_ms": _RULES.words_after_ms,
     "ended_ms": _RULES.ended_ms,
+    "ended_logprob": _RULES.ended_logprob,
     "cut_off_risk": _RULES.cut_off_risk,
 }
 _OPEN = _AT_ONCE | {"reply_wait_ms": 700.0}

@@ -20,8 +20,8 @@ def desk_of(**policy: object) -> Desk:
     return Desk(**{"turn_end": "model", **policy})
 
 
-def waited(text: str, score: float, own_ms: tuple[float, ...] = (), clear: bool = True) -> float:
-    return patience.wait_for(RULES, RULES.silence_ms, score, Words(text, clear), own_ms).ms
+def waited(text: str, score: float, own_ms: tuple[float, ...] = (), logprob: float | None = None) -> float:
+    return patience.wait_for(RULES, RULES.silence_ms, score, Words(text, logprob), own_ms).ms
 
 
 def said(desk: Desk, text: str, score: float, start_ms: float = 1000, end_ms: float = 2000) -> None:
@@ -103,7 +103,7 @@ def test_a_clause_that_comes_before_its_main_clause_is_waited_for() -> None:
 
 
 def test_words_that_were_not_read_clearly_may_have_been_cut_in_the_middle() -> None:
-    assert waited("Could you spell your letter?", 0.95, clear=False) >= 500
+    assert waited("Could you spell your letter?", 0.95, logprob=-0.3) >= 500
     desk = desk_of()
     desk.speech(1000, 2000)
     desk.score(0.95)

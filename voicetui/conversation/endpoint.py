@@ -256,10 +256,9 @@ def _reconsider(step: Step) -> None:
     if utterance.pause is None or utterance.pause.user_end_ms is None:
         return
     user_end_ms = utterance.pause.user_end_ms
-    clear = utterance.logprob is None or utterance.logprob >= step.state.policy.clear_logprob
     words = None
     if utterance.settled:
-        words = Words("" if utterance.doubt else utterance.text, clear, utterance.words_score)
+        words = Words("" if utterance.doubt else utterance.text, utterance.logprob, utterance.words_score)
     wait = _wait(step, utterance.pause, words)
     if wait != utterance.wait:
         utterance = step.utter(wait=wait, silence_over=False)

@@ -26,7 +26,8 @@ def wait_for(
     if words is None or (score is None and words.score is None):
         return Wait(silence_ms, "silence")
     ms = _until_safe_ms(policy, going_on(policy, score, words), own_ms)
-    if words.clear and ends(words.text) and (score is None or score >= policy.ended_score):
+    least_logprob = min(policy.clear_logprob, policy.ended_logprob)
+    if _ended_surely(words, least_logprob) and (score is None or score >= policy.ended_score):
         ms = min(ms, max(policy.ended_ms, policy.sure_ms))
     return Wait(ms if words.text else max(ms, silence_ms), "turn model")
 
@@ -42,9 +43,13 @@ def going_on(policy: Policy, score: float | None, words: Words) -> float:
         weight, clear_odds = policy.beside_score_weight, policy.beside_words_odds
         log_odds = policy.words_weight * math.log(max(words.score, policy.least_words) / policy.even_words)
     log_odds += weight * math.log(bounded / (1.0 - bounded))
-    if words.clear and ends(words.text):
+    if _ended_surely(words, policy.clear_logprob):
         log_odds += math.log(clear_odds)
     return 1.0 / (1.0 + math.exp(min(log_odds, _MOST_LOG_ODDS)))
+
+
+def _ended_surely(words: Words, least_logprob: float) -> bool:
+    return ends(words.text) and (words.logprob is None or words.logprob >= least_logprob)
 
 
 def learn(step: Step, pause_ms: float) -> None:

@@ -37,6 +37,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     """The silence that ends a turn of which they do not, at most."""
     ended_ms: float = 1200.0
     """The same for words that end like a sentence and were read clearly, unless the sound says that they go on."""
+    ended_logprob: float = 0.0
+    """For that, words were read clearly from this mean log-probability on; or from ``clear_logprob``, if lower."""
     ended_score: float = 0.1
     """A sound with a lower score says so."""
     cut_off_risk: float = 0.05

@@ -28,12 +28,13 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class Words(msgspec.Struct, frozen=True):
-    """What was read up to a pause; ``text`` is "" where nobody believes it. ``clear``: it was read surely; ``score``:
-    how likely a sentence is over after it, where a model was asked.
+    """What was read up to a pause; ``text`` is "" where nobody believes it. ``logprob``: how surely it was read, a mean
+    log-probability, where the recogniser tells; ``score``: how likely a sentence is over after it, where a model was
+    asked.
     """
 
     text: str
-    clear: bool = True
+    logprob: float | None = None
     score: float | None = None
 
 

@@ -14,7 +14,7 @@ from voicetui.conversation.policy import Policy
 HEARD = ("quick_pauses",)
 """Fields that change what is heard: the recorded pauses are not those there would be."""
 
-_BELOW_ZERO = ("clear_logprob",)
+_BELOW_ZERO = ("clear_logprob", "ended_logprob")
 _BETWEEN = {"cut_off_risk": (0.0, 1.0), "least_doubt": (0.0, 0.5)}
 _MOST = 1e9
 _ABOVE_ZERO = ("score_weight", "words_odds", "beside_words_odds", "even_words", "least_words")
