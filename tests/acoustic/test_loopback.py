@@ -53,6 +53,7 @@ def heard_and_agreed(rig: Rig) -> None:
     found = re.search(r"loopback: (\d) of 5 chirps heard, residual (-?[\d.]+) ms, spread ([\d.]+) ms", said)
     assert found, said
     assert int(found[1]) >= 4
+    assert float(found[2]) >= 60, "the rig's own delay is 120 ms and more"
     agreed = bool(late_ms) and abs(float(found[2]) - float(np.median(late_ms))) <= AGREE_MS
     if not agreed and len(late_ms) != int(found[1]):
         raise StumbledError(f"{len(late_ms)} sounds were on the bus and {found[1]} heard")
