@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.acoustic
 AGREE_MS = 25.0
 """As journal and ear do."""
+LATEST = RATE_HZ // 2
+"""Later than this, it is the next chirp's: one is played every 600 ms."""
 
 
 def echoes_late_ms(sound: NDArray[np.float32]) -> list[float]:
@@ -27,9 +29,9 @@ def echoes_late_ms(sound: NDArray[np.float32]) -> list[float]:
     late = []
     for first, last in bursts(sound[:, 0], AUDIBLE, 20):
         chirp = sound[first * HOP : (last + 1) * HOP, 0].astype(np.float64)
-        heard = sound[first * HOP : (last + 1) * HOP + RATE_HZ, 1].astype(np.float64)
+        heard = sound[first * HOP : (last + 1) * HOP + LATEST, 1].astype(np.float64)
         size = 1 << len(heard).bit_length()
-        match = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(chirp, size)), size)[:RATE_HZ]
+        match = np.fft.irfft(np.fft.rfft(heard, size) * np.conj(np.fft.rfft(chirp, size)), size)[:LATEST]
         late.append(float(np.argmax(match)) * 1e3 / RATE_HZ)
     return late
 
